@@ -1,0 +1,126 @@
+#include "base/work_queue.h"
+
+#include <pthread.h>
+
+#include <charconv>
+#include <latch>
+
+#include "base/try.h"
+
+namespace efivarium::base {
+
+Result<cpu_set_t> Placement::parse_cpus(std::string_view list) {
+  const auto bad = [] { return fail(Code::kInvalidParameter, "CPUs are a list such as 0-2,5"); };
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  const char* at = list.data();
+  const char* const end = at + list.size();
+  while (true) {
+    unsigned first = 0;
+    auto [next, error] = std::from_chars(at, end, first);
+    if (error != std::errc{}) return bad();
+    unsigned last = first;
+    if (next != end && *next == '-') {
+      const auto range = std::from_chars(next + 1, end, last);
+      if (range.ec != std::errc{}) return bad();
+      next = range.ptr;
+    }
+    if (last < first || last >= CPU_SETSIZE) return bad();
+    for (unsigned cpu = first; cpu <= last; ++cpu) CPU_SET(cpu, &cpus);
+    if (next == end) return cpus;
+    if (*next != ',') return bad();
+    at = next + 1;
+  }
+}
+
+WorkQueue::~WorkQueue() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void WorkQueue::post_at(Clock::time_point due, Job job) {
+  {
+    const std::lock_guard lock(mutex_);
+    jobs_.emplace(due, std::move(job));
+    if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+  }
+  wake_.notify_one();
+}
+
+void WorkQueue::run(Job job) {
+  std::latch done(1);
+  post([&] {
+    job();
+    done.count_down();
+  });
+  done.wait();
+}
+
+void WorkQueue::work() {
+  ::pthread_setname_np(::pthread_self(), name_.substr(0, 15).c_str());
+  std::unique_lock lock(mutex_);
+  // What cannot be had any more since place() was asked is no reason not to work.
+  (void)apply(placement_, ::pthread_self());
+  while (true) {
+    if (jobs_.empty()) {
+      if (ending_) return;
+      wake_.wait(lock);
+      continue;
+    }
+    const Clock::time_point due = jobs_.begin()->first;
+    if (due > Clock::now()) {
+      if (ending_) return;
+      wake_.wait_until(lock, due);
+      continue;
+    }
+    Job job = std::move(jobs_.begin()->second);
+    jobs_.erase(jobs_.begin());
+    lock.unlock();
+    job();
+    job = nullptr;  // what it holds goes outside the lock
+    lock.lock();
+  }
+}
+
+Result<void> WorkQueue::apply(const Placement& placement, pthread_t thread) {
+  cpu_set_t cpus = placement.cpus;
+  if (CPU_COUNT(&cpus) == 0) {
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) CPU_SET(cpu, &cpus);
+  }
+  if (const int error = ::pthread_setaffinity_np(thread, sizeof cpus, &cpus); error != 0) {
+    return std::unexpected(Error::system(error, "cannot run on these CPUs"));
+  }
+  const sched_param parameter{.sched_priority = placement.priority};
+  if (const int error = ::pthread_setschedparam(thread, placement.policy, &parameter); error != 0) {
+    return std::unexpected(Error::system(error, "cannot use this scheduling policy"));
+  }
+  return {};
+}
+
+Result<void> WorkQueue::place(const Placement& placement) {
+  const std::lock_guard lock(mutex_);
+  if (thread_.joinable()) {
+    if (auto applied = apply(placement, thread_.native_handle()); !applied) {
+      (void)apply(placement_, thread_.native_handle());
+      return applied;
+    }
+  } else {
+    // Tried on a thread of its own, so that a refusal is told now and not with the first job.
+    Result<void> applied;
+    std::thread([&] { applied = apply(placement, ::pthread_self()); }).join();
+    EFIVARIUM_TRY(applied);
+  }
+  placement_ = placement;
+  return {};
+}
+
+Placement WorkQueue::placement() const {
+  const std::lock_guard lock(mutex_);
+  return placement_;
+}
+
+}  // namespace efivarium::base

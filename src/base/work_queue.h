@@ -1,0 +1,67 @@
+// WorkQueue: one thread that runs jobs one after the other.
+#pragma once
+
+#include <sched.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "efivarium/result.h"
+
+namespace efivarium::base {
+
+// Which CPUs a worker may run on, and under which policy.
+struct Placement {
+  cpu_set_t cpus{};          // empty: all that the process may use
+  int policy = SCHED_OTHER;  // sched_setscheduler(2)
+  int priority = 0;
+
+  // "0", "2-3,5": as the kernel writes CPU lists. kInvalidParameter.
+  static Result<cpu_set_t> parse_cpus(std::string_view list);
+};
+
+// Thread-safe. The thread starts with the first job, so that an idle queue costs nothing.
+class WorkQueue {
+ public:
+  using Job = std::move_only_function<void()>;
+  using Clock = std::chrono::steady_clock;
+
+  // name: what top(1) shows, 15 bytes at most.
+  explicit WorkQueue(std::string name) : name_(std::move(name)) {}
+  WorkQueue(const WorkQueue&) = delete;
+  WorkQueue& operator=(const WorkQueue&) = delete;
+  // Runs every job that is due, drops those that are not, and ends the thread.
+  ~WorkQueue();
+
+  // Runs after all jobs posted before; never on the caller's thread. A job must not throw.
+  void post(Job job) { post_at(Clock::time_point::min(), std::move(job)); }
+  // Runs at that time or after; jobs of one time run in the order of posting.
+  void post_at(Clock::time_point due, Job job);
+  // Runs the job and waits until it has. Never call it from a job.
+  void run(Job job);
+
+  // At once if the thread runs, else when it starts. kSystem, with the placement unchanged, where
+  // the kernel refuses it.
+  Result<void> place(const Placement& placement);
+  Placement placement() const;
+
+ private:
+  void work();
+  static Result<void> apply(const Placement& placement, pthread_t thread);
+
+  const std::string name_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::multimap<Clock::time_point, Job> jobs_;
+  Placement placement_;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace efivarium::base

@@ -1,0 +1,77 @@
+// Read-copy update: read sections, grace periods, and retirement of what readers may still see.
+//
+// The flavour is liburcu's memb: a reader pays two thread-local stores, a writer one
+// membarrier(2) or two. Threads register themselves on their first read section and leave when
+// they end. Writers publish finished objects and never edit what readers can reach; what is taken
+// out is retired and freed after a grace period.
+//
+// Inside a read section: no lock, no I/O, no waiting, no synchronize().
+#pragma once
+
+#if !defined(_LGPL_SOURCE) && !defined(__SANITIZE_THREAD__)
+#define _LGPL_SOURCE  // the read side in line
+#endif
+#include <urcu/urcu-memb.h>
+
+namespace efivarium::rcu {
+
+// The sanitizer cannot see the barriers inside liburcu; these say the same to it.
+#if defined(__SANITIZE_THREAD__)
+extern "C" void __tsan_acquire(void*);
+extern "C" void __tsan_release(void*);
+inline void published(void* object) { __tsan_release(object); }
+inline void observed(void* object) { __tsan_acquire(object); }
+#else
+inline void published(void*) {}
+inline void observed(void*) {}
+#endif
+inline char grace_period_mark;  // stands for "all sections that began before" in those calls
+
+namespace detail {
+void register_thread();
+inline thread_local constinit bool registered = false;
+}  // namespace detail
+
+// While one lives, nothing that its thread reads through a Pointer or a HashTable is freed.
+class [[nodiscard]] ReadSection {
+ public:
+  ReadSection() noexcept {
+    if (!detail::registered) detail::register_thread();
+    urcu_memb_read_lock();
+  }
+  ~ReadSection() {
+    published(&grace_period_mark);
+    urcu_memb_read_unlock();
+  }
+  ReadSection(const ReadSection&) = delete;
+  ReadSection& operator=(const ReadSection&) = delete;
+};
+
+// Waits until every read section that is open now has ended.
+void synchronize();
+
+// Base of what is freed after a grace period.
+class Retirable {
+ public:
+  Retirable() { link_.object = this; }
+  Retirable(const Retirable&) = delete;
+  Retirable& operator=(const Retirable&) = delete;
+  virtual ~Retirable() = default;
+
+  // Deletes the object once all read sections of now have ended; returns at once. Call it once,
+  // when no reader can find the object any more.
+  void retire() noexcept;
+
+ private:
+  // The address of the head leads back to the object without offsetof into a derived class.
+  struct Link {
+    rcu_head head;
+    Retirable* object;
+  };
+  Link link_{};
+};
+
+// Waits until everything retired before has been deleted. Not inside a read section.
+void barrier();
+
+}  // namespace efivarium::rcu

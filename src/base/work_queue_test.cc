@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <vector>
 
 namespace efivarium::base {
@@ -27,7 +28,7 @@ TEST(WorkQueue, RunWaitsForTheJobAndAllBefore) {
 
 TEST(WorkQueue, DelayedJobsDoNotHoldUpOthersAndAreDroppedAtTheEnd) {
   bool late = false;
-  bool due = false;
+  std::atomic<bool> due = false;
   {
     WorkQueue queue("test");
     queue.post_at(WorkQueue::Clock::now() + std::chrono::hours(1), [&] { late = true; });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "efivarium/result.h"
@@ -52,6 +53,8 @@ class VariableStore {
   virtual Space space() const = 0;
   virtual Limits limits() const = 0;
   virtual bool writable() const = 0;
+  // A line for each thing that keeps part of the store from being read; empty for a sound one.
+  virtual std::vector<std::string> problems() const { return {}; }
 };
 
 }  // namespace efivarium::store

@@ -1,0 +1,120 @@
+#include "efivarfs/superblock.h"
+
+#include <sys/stat.h>
+
+#include "efivarfs/inode.h"
+#include "efivarfs/name.h"
+#include "efivarfs/space.h"
+#include "vfs/options.h"
+
+namespace efivarium::efivarfs {
+namespace {
+
+vfs::FileSystemStatus to_status(std::uint64_t total, std::uint64_t free) {
+  vfs::FileSystemStatus status;
+  status.blocks = total;
+  status.blocks_free = free;
+  status.blocks_available = free > kReservedSpace ? free - kReservedSpace : 0;
+  return status;
+}
+
+}  // namespace
+
+Efivarfs::Efivarfs(std::shared_ptr<runtime::Firmware> firmware, const Options& options,
+                   std::shared_ptr<Limits> limits, Now now)
+    : firmware_(std::move(firmware)),
+      options_(options),
+      limits_(std::move(limits)),
+      now_(std::move(now)),
+      report_space_(options.report_space) {}
+
+Efivarfs::~Efivarfs() { drop_tree(); }
+
+Result<std::shared_ptr<Efivarfs>> Efivarfs::mount(std::shared_ptr<runtime::Firmware> firmware,
+                                                  const Options& options,
+                                                  std::shared_ptr<Limits> limits, Now now) {
+  std::shared_ptr<Efivarfs> efivarfs(
+      new Efivarfs(std::move(firmware), options, std::move(limits), std::move(now)));
+  efivarfs->set_read_only(!efivarfs->firmware_->services->writable());
+  efivarfs->set_root(vfs::Ref<RootInode>::adopt(new RootInode(*efivarfs)));
+  EFIVARIUM_TRY(efivarfs->enumerate());
+  return efivarfs;
+}
+
+// fs/efivarfs/super.c, efivar_init(): the firmware gets a buffer of 512 bytes and no more, and a
+// name that is there already ends the listing. Only the kernel profile is that strict.
+Result<void> Efivarfs::enumerate() {
+  constexpr std::size_t kLongestEnumerated = 512;
+  const runtime::VariableServices& services = *firmware_->services;
+  Result<VariableKey> key = services.next_variable_name(std::nullopt);
+  for (; key; key = services.next_variable_name(*key)) {
+    if (is_limited() && key->name.stored_size_bytes() > kLongestEnumerated) break;
+    if (is_hidden(key->vendor)) continue;
+    auto inode = vfs::Ref<VariableInode>::adopt(new VariableInode(*this, *key, 0644));
+    inode->note_size();
+    if (!add(root(), file_name_of(*key), std::move(inode)) && is_limited()) break;
+  }
+  return {};
+}
+
+std::string Efivarfs::show_options() const {
+  std::string text;
+  if (options_.uid != 0) text += ",uid=" + std::to_string(options_.uid);
+  if (options_.gid != 0) text += ",gid=" + std::to_string(options_.gid);
+  if (is_limited()) text += ",profile=kernel";
+  if (!options_.inode_flags) text += ",flags=off";
+  if (!report_space_.load(std::memory_order_relaxed)) text += ",nostatfs";
+  return text;
+}
+
+Result<void> Efivarfs::reconfigure(std::string_view options) {
+  Options asked = options_;
+  asked.report_space = report_space_.load(std::memory_order_relaxed);
+  for (const std::string_view option : vfs::each_option(options)) {
+    EFIVARIUM_TRY(const bool known, asked.take(option));
+    if (!known) return fail(Code::kInvalidParameter, "unknown mount option");
+  }
+  if (asked.profile != options_.profile || asked.inode_flags != options_.inode_flags) {
+    return fail(Code::kInvalidParameter, "profile and flags are chosen at mount");
+  }
+  report_space_.store(asked.report_space, std::memory_order_relaxed);
+  return {};
+}
+
+Result<void> Efivarfs::check_writable() const {
+  if (firmware_->services->writable()) return {};
+  return fail(Code::kInvalidParameter, "the store is open for reading only");
+}
+
+void Efivarfs::status(vfs::Reply<vfs::FileSystemStatus> reply) {
+  if (!report_space_.load(std::memory_order_relaxed)) return reply(vfs::FileSystemStatus());
+  if (is_limited()) return query_space(std::move(reply));
+  const runtime::VariableInfo info = firmware_->services->capacity();
+  reply(to_status(info.maximum_storage, info.remaining_storage));
+}
+
+// fs/efivarfs/super.c, efivarfs_statfs(): a limited call repeats the last answer, a failed query
+// answers with zeros, which are remembered too.
+void Efivarfs::query_space(vfs::Reply<vfs::FileSystemStatus> reply) {
+  if (!limits_->take_statfs(now())) {
+    const std::lock_guard lock(space_mutex_);
+    return reply(to_status(last_space_.total, last_space_.free));
+  }
+  firmware_->queue.post([this, reply = std::move(reply)]() mutable {
+    const auto info = firmware_->services->query_variable_info(kUsualAttributes)
+                          .value_or(runtime::VariableInfo());
+    {
+      const std::lock_guard lock(space_mutex_);
+      last_space_ = {info.maximum_storage, info.remaining_storage};
+    }
+    reply(to_status(info.maximum_storage, info.remaining_storage));
+  });
+}
+
+std::uint64_t Efivarfs::hash_name(std::string_view name) const { return hash_file_name(name); }
+
+bool Efivarfs::same_name(std::string_view a, std::string_view b) const {
+  return same_file_name(a, b);
+}
+
+}  // namespace efivarium::efivarfs

@@ -1,0 +1,65 @@
+// Efivarfs: the variables of one firmware as files, with Linux's semantics.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "efivarfs/options.h"
+#include "efivarfs/rate_limit.h"
+#include "runtime/firmware.h"
+#include "vfs/superblock.h"
+
+namespace efivarium::efivarfs {
+
+// Behaviour is that of Linux 7.3 (fs/efivarfs) with the statfs option; see docs/differences.md.
+class Efivarfs final : public vfs::Superblock {
+ public:
+  using Clock = RateLimit::Clock;
+  using Now = std::function<Clock::time_point()>;
+
+  // Lists the firmware's variables. Read-only if the firmware cannot write. limits: one for all
+  // mounts of a system; they count only with Profile::kKernel.
+  static Result<std::shared_ptr<Efivarfs>> mount(std::shared_ptr<runtime::Firmware> firmware,
+                                                 const Options& options,
+                                                 std::shared_ptr<Limits> limits,
+                                                 Now now = Clock::now);
+  ~Efivarfs() override;
+
+  std::string_view type() const override { return "efivarfs"; }
+  std::string show_options() const override;
+  // Takes every option of a mount, as Linux does, but changes only statfs and nostatfs.
+  Result<void> reconfigure(std::string_view options) override;
+  Result<void> check_writable() const override;
+  void status(vfs::Reply<vfs::FileSystemStatus> reply) override;
+
+  const Options& options() const { return options_; }
+  runtime::Firmware& firmware() { return *firmware_; }
+  Limits& limits() { return *limits_; }
+  bool is_limited() const { return options_.profile == Profile::kKernel; }
+  Clock::time_point now() const { return now_(); }
+  base::WorkQueue& timers() { return timers_; }
+
+ private:
+  struct Space {
+    std::uint64_t total = 0, free = 0;
+  };
+
+  Efivarfs(std::shared_ptr<runtime::Firmware> firmware, const Options& options,
+           std::shared_ptr<Limits> limits, Now now);
+  Result<void> enumerate();
+  void query_space(vfs::Reply<vfs::FileSystemStatus> reply);
+  std::uint64_t hash_name(std::string_view name) const override;
+  bool same_name(std::string_view a, std::string_view b) const override;
+
+  const std::shared_ptr<runtime::Firmware> firmware_;
+  const Options options_;  // as mounted; what can change is below
+  const std::shared_ptr<Limits> limits_;
+  const Now now_;
+  // A remount stores it while statfs reads it; nothing else hangs on the value.
+  std::atomic<bool> report_space_;
+  std::mutex space_mutex_;
+  Space last_space_;  // what a limited statfs repeats
+  base::WorkQueue timers_{"efivarfs_timer"};
+};
+
+}  // namespace efivarium::efivarfs

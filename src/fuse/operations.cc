@@ -1,0 +1,517 @@
+// The FUSE callbacks: unwrapping, the call, wrapping. Each runs in a guard, as nothing may unwind
+// through libfuse.
+
+#include <linux/fs.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "fuse/control.h"
+#include "fuse/session.h"
+
+namespace efivarium::fuse {
+namespace {
+
+using vfs::File;
+using vfs::Path;
+using vfs::Ref;
+using Session = Server::Session;
+
+// Direct writes that do not fit one request come in pieces; the first is then all but full. No
+// variable is that large, so what is refused here would be refused anyway.
+constexpr std::size_t kLargestRequest = std::size_t{1} << 20;
+constexpr std::size_t kLargestWrite = kLargestRequest - (std::size_t{64} << 10);
+
+// A request that is answered exactly once: by answer(), or with an error when it goes.
+class Call {
+ public:
+  explicit Call(fuse_req_t request)
+      : request_(request), session_(*static_cast<Session*>(::fuse_req_userdata(request))) {
+    session_.begin_call();
+  }
+  Call(Call&& other) noexcept
+      : request_(std::exchange(other.request_, nullptr)), session_(other.session_) {}
+  Call& operator=(Call&&) = delete;
+  ~Call() {
+    if (request_ == nullptr) return;
+    ::fuse_reply_err(request_, EIO);
+    session_.end_call();
+  }
+
+  Session& session() const { return session_; }
+  Node& node(fuse_ino_t id) const { return session_.nodes().by_id(id); }
+
+  vfs::Credentials credentials() const {
+    const fuse_ctx* context = ::fuse_req_ctx(request_);
+    const fuse_req_t request = request_;
+    return {context->uid, context->gid, [request] {
+              std::vector<gid_t> groups(64);
+              while (true) {
+                const int count =
+                    ::fuse_req_getgroups(request, static_cast<int>(groups.size()), groups.data());
+                if (count < 0) return std::vector<gid_t>();
+                const bool whole = static_cast<std::size_t>(count) <= groups.size();
+                groups.resize(static_cast<std::size_t>(count));
+                if (whole) return groups;
+              }
+            }};
+  }
+
+  // reply: one of fuse_reply_*, with what follows the request.
+  template <typename Reply, typename... Arguments>
+  void answer(Reply reply, Arguments... arguments) {
+    reply(std::exchange(request_, nullptr), arguments...);
+    session_.end_call();
+  }
+  void fail(const Error& error) { answer(::fuse_reply_err, error.to_errno()); }
+  void fail(int error) { answer(::fuse_reply_err, error); }
+  void finish(const Result<void>& result) {
+    answer(::fuse_reply_err, result ? 0 : result.error().to_errno());
+  }
+
+ private:
+  fuse_req_t request_;
+  Session& session_;
+};
+
+// Runs body(Call&) for a request; what escapes it is an I/O error for the caller.
+template <typename Body>
+void guarded(fuse_req_t request, const Body& body) noexcept {
+  try {
+    Call call(request);
+    try {
+      body(call);
+    } catch (const std::bad_alloc&) {
+      call.fail(ENOMEM);
+    }
+  } catch (...) {
+  }
+}
+
+Ref<File> file_of(const fuse_file_info* info) {
+  return Ref<File>::share(*reinterpret_cast<File*>(info->fh));
+}
+
+void init(void*, fuse_conn_info* connection) noexcept {
+  connection->max_write = kLargestRequest;
+  connection->want |= connection->capable & (FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO |
+                                             FUSE_CAP_IOCTL_DIR | FUSE_CAP_ATOMIC_O_TRUNC);
+  connection->want &= ~static_cast<unsigned>(FUSE_CAP_AUTO_INVAL_DATA);
+}
+
+void lookup(fuse_req_t request, fuse_ino_t folder_id, const char* name) noexcept {
+  guarded(request, [&](Call& call) {
+    const Path& folder = call.node(folder_id).path;
+    const Result<void> allowed =
+        vfs::check_access(folder.dentry->inode(), vfs::kSearchAccess, call.credentials());
+    if (!allowed) return call.fail(allowed.error());
+    const Result<Path> path = call.session().mount_namespace().step(folder, name);
+    if (!path) return call.fail(path.error());
+    Node& node = call.session().nodes().remember(*path);
+    const fuse_entry_param entry = call.session().entry(node, name);
+    call.answer(::fuse_reply_entry, &entry);
+  });
+}
+
+void forget(fuse_req_t request, fuse_ino_t id, std::uint64_t lookups) noexcept {
+  static_cast<Session*>(::fuse_req_userdata(request))->nodes().forget(id, lookups);
+  ::fuse_reply_none(request);
+}
+
+void forget_multi(fuse_req_t request, std::size_t count, fuse_forget_data* forgets) noexcept {
+  NodeTable& nodes = static_cast<Session*>(::fuse_req_userdata(request))->nodes();
+  for (std::size_t i = 0; i < count; ++i) nodes.forget(forgets[i].ino, forgets[i].nlookup);
+  ::fuse_reply_none(request);
+}
+
+void answer_attributes(Call& call, const Node& node) {
+  const fuse_entry_param entry = call.session().entry(node, {});
+  call.answer(::fuse_reply_attr, &entry.attr, entry.attr_timeout);
+}
+
+void getattr(fuse_req_t request, fuse_ino_t id, fuse_file_info*) noexcept {
+  guarded(request, [&](Call& call) { answer_attributes(call, call.node(id)); });
+}
+
+vfs::AttributeChange change_of(const struct stat& wanted, int to_set) {
+  vfs::AttributeChange change;
+  const timespec now = vfs::current_time();
+  if ((to_set & FUSE_SET_ATTR_MODE) != 0) change.mode = wanted.st_mode;
+  if ((to_set & FUSE_SET_ATTR_UID) != 0) change.uid = wanted.st_uid;
+  if ((to_set & FUSE_SET_ATTR_GID) != 0) change.gid = wanted.st_gid;
+  if ((to_set & FUSE_SET_ATTR_SIZE) != 0) {
+    change.size_bytes = static_cast<std::uint64_t>(wanted.st_size);
+  }
+  if ((to_set & FUSE_SET_ATTR_ATIME) != 0) change.accessed = wanted.st_atim;
+  if ((to_set & FUSE_SET_ATTR_MTIME) != 0) change.modified = wanted.st_mtim;
+  if ((to_set & FUSE_SET_ATTR_ATIME_NOW) != 0) change.accessed = now;
+  if ((to_set & FUSE_SET_ATTR_MTIME_NOW) != 0) change.modified = now;
+  change.times_are_now = (to_set & (FUSE_SET_ATTR_ATIME_NOW | FUSE_SET_ATTR_MTIME_NOW)) != 0;
+  return change;
+}
+
+// The names that the kernel kept of a folder that not everybody may search any more.
+void drop_names(Session& session, const Node& folder) {
+  if ((folder.path.dentry->inode().attributes().mode & S_IXOTH) != 0) return;
+  session.nodes().for_each([&](const Node& node) {
+    if (&node.path.dentry->parent() != folder.path.dentry.get()) return;
+    session.drop_name(session.nodes().id_of(folder), node.path.dentry->name(), [] {});
+  });
+}
+
+void setattr(fuse_req_t request, fuse_ino_t id, struct stat* wanted, int to_set,
+             fuse_file_info* info) noexcept {
+  guarded(request, [&](Call& call) {
+    Session& session = call.session();
+    const Node& node = call.node(id);
+    const vfs::AttributeChange change = change_of(*wanted, to_set);
+    const Result<void> changed =
+        change.size_bytes && info != nullptr
+            ? vfs::resize_file(*file_of(info), *change.size_bytes)
+            : vfs::change_attributes(node.path, change, call.credentials());
+    if (!changed) return call.fail(changed.error());
+    answer_attributes(call, node);
+    if (change.mode && node.path.dentry->inode().is_directory()) {
+      drop_names(session, node);
+    }
+  });
+}
+
+// Takes the file over into the kernel's hands.
+void hand_over(Ref<File> file, Node& node, fuse_file_info& info) {
+  if (file->cacheable) {
+    info.keep_cache = 1;
+    node.has_cached_data = true;
+  } else {
+    // The file keeps its own position, which writes leave alone; so the kernel's must not be used.
+    info.direct_io = 1;
+    info.nonseekable = 1;
+  }
+  info.fh = reinterpret_cast<std::uintptr_t>(file.release());
+}
+
+// An interrupted caller never learns of the file, so it is closed for it.
+void take_back(fuse_file_info& info) {
+  vfs::release_file(Ref<File>::adopt(reinterpret_cast<File*>(info.fh)));
+}
+
+void open(fuse_req_t request, fuse_ino_t id, fuse_file_info* info) noexcept {
+  guarded(request, [&](Call& call) {
+    Node& node = call.node(id);
+    Result<Ref<File>> file = vfs::open_file(node.path, info->flags, call.credentials());
+    if (!file) return call.fail(file.error());
+    hand_over(*std::move(file), node, *info);
+    call.answer([info](fuse_req_t to) {
+      if (::fuse_reply_open(to, info) == -ENOENT) take_back(*info);
+    });
+  });
+}
+
+void create(fuse_req_t request, fuse_ino_t folder_id, const char* name, mode_t mode,
+            fuse_file_info* info) noexcept {
+  guarded(request, [&](Call& call) {
+    Result<Ref<File>> file = vfs::create_file(call.node(folder_id).path, name, info->flags, mode,
+                                              call.credentials());
+    if (!file) return call.fail(file.error());
+    NodeTable& nodes = call.session().nodes();
+    Node& node = nodes.remember((*file)->path());
+    const fuse_entry_param entry = call.session().entry(node, name);
+    hand_over(*std::move(file), node, *info);
+    call.answer([&](fuse_req_t to) {
+      if (::fuse_reply_create(to, &entry, info) != -ENOENT) return;
+      take_back(*info);
+      nodes.forget(entry.ino, 1);
+    });
+  });
+}
+
+void read(fuse_req_t request, fuse_ino_t, std::size_t size, off_t offset,
+          fuse_file_info* info) noexcept {
+  guarded(request, [&](Call& call) {
+    Ref<File> file = file_of(info);
+    const std::optional<std::uint64_t> from =
+        file->cacheable ? std::optional(static_cast<std::uint64_t>(offset)) : std::nullopt;
+    vfs::read_file(std::move(file), from, size, [call = std::move(call)](Result<Bytes> got) mutable {
+      if (!got) return call.fail(got.error());
+      call.answer(::fuse_reply_buf, reinterpret_cast<const char*>(got->data()), got->size());
+    });
+  });
+}
+
+// Answers a write when nobody can read the old value, or find the deleted file, any more.
+void finish_write(Call call, const Node& node, const Ref<File>& file, std::size_t size) {
+  Session& session = call.session();
+  const std::uint64_t id = session.nodes().id_of(node);
+  if (node.has_cached_data) session.drop_data(id);
+  if (file->inode().attributes().size_bytes != 0) return call.answer(::fuse_reply_write, size);
+  const vfs::Dentry& dentry = *file->path().dentry;
+  session.drop_name(NodeTable::kRootId, dentry.name(), [call = std::move(call), size]() mutable {
+    call.answer(::fuse_reply_write, size);
+  });
+}
+
+void write(fuse_req_t request, fuse_ino_t id, const char* bytes, std::size_t size, off_t,
+           fuse_file_info* info) noexcept {
+  guarded(request, [&](Call& call) {
+    if (size > kLargestWrite) return call.fail(EINVAL);
+    Ref<File> file = file_of(info);
+    const Node& node = call.node(id);
+    vfs::write_file(file, Bytes(bytes, bytes + size),
+                    [call = std::move(call), &node, file, size](Result<void> written) mutable {
+                      if (!written) return call.fail(written.error());
+                      finish_write(std::move(call), node, file, size);
+                    });
+  });
+}
+
+void flush(fuse_req_t request, fuse_ino_t, fuse_file_info*) noexcept {
+  ::fuse_reply_err(request, ENOSYS);  // there is nothing to flush: never ask again
+}
+
+void release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) noexcept {
+  guarded(request, [&](Call& call) {
+    take_back(*info);
+    call.fail(0);
+  });
+}
+
+void fsync(fuse_req_t request, fuse_ino_t id, int, fuse_file_info*) noexcept {
+  guarded(request, [&](Call& call) { call.finish(call.node(id).path.dentry->inode().sync()); });
+}
+
+void opendir(fuse_req_t request, fuse_ino_t id, fuse_file_info* info) noexcept {
+  guarded(request, [&](Call& call) {
+    const Result<void> allowed = vfs::check_access(call.node(id).path.dentry->inode(),
+                                                   vfs::kReadAccess, call.credentials());
+    if (!allowed) return call.fail(allowed.error());
+    call.answer(::fuse_reply_open, info);
+  });
+}
+
+// Offsets: the sequence of the last name given, so that listings go on wherever names come and go;
+// the two dots stand before all. Names come newest first.
+constexpr off_t kSelf = std::numeric_limits<off_t>::max();
+constexpr off_t kParent = kSelf - 1;
+
+enum class Listing : std::uint8_t { kNames, kNamesAndAttributes };
+
+class DirectoryBuffer {
+ public:
+  DirectoryBuffer(fuse_req_t request, std::size_t size, Listing listing)
+      : request_(request), bytes_(size), listing_(listing) {}
+
+  // False if it does not fit any more.
+  bool add(const char* name, const fuse_entry_param& entry, off_t next) {
+    char* const at = bytes_.data() + used_;
+    const std::size_t room = bytes_.size() - used_;
+    const std::size_t taken =
+        listing_ == Listing::kNames
+            ? ::fuse_add_direntry(request_, at, room, name, &entry.attr, next)
+            : ::fuse_add_direntry_plus(request_, at, room, name, &entry, next);
+    if (taken > room) return false;
+    used_ += taken;
+    return true;
+  }
+  const char* data() const { return bytes_.data(); }
+  std::size_t size() const { return used_; }
+
+ private:
+  const fuse_req_t request_;
+  std::vector<char> bytes_;
+  const Listing listing_;
+  std::size_t used_ = 0;
+};
+
+void list(fuse_req_t request, fuse_ino_t id, std::size_t size, off_t offset,
+          Listing listing) noexcept {
+  guarded(request, [&](Call& call) {
+    Session& session = call.session();
+    const Node& folder = call.node(id);
+    DirectoryBuffer buffer(request, size, listing);
+    fuse_entry_param dots{};
+    dots.attr.st_mode = S_IFDIR;
+    dots.attr.st_ino = folder.path.dentry->inode().attributes().number;
+    if (offset == 0 && buffer.add(".", dots, kSelf)) offset = kSelf;
+    if (offset == kSelf && buffer.add("..", dots, kParent)) offset = kParent;
+    const vfs::Superblock& superblock = folder.path.mount->superblock();
+    superblock.list(*folder.path.dentry, static_cast<std::uint64_t>(offset), [&](Ref<vfs::Dentry> name) {
+      const auto next = static_cast<off_t>(name->sequence());
+      if (listing == Listing::kNames) {
+        fuse_entry_param entry{};
+        const vfs::InodeAttributes attributes = name->inode().attributes();
+        entry.attr.st_mode = attributes.mode;
+        entry.attr.st_ino = attributes.number;
+        return buffer.add(name->name().c_str(), entry, next);
+      }
+      Node& node = session.nodes().remember({folder.path.mount, name});
+      const bool fits =
+          buffer.add(name->name().c_str(), session.entry(node, name->name()), next);
+      if (!fits) session.nodes().forget(session.nodes().id_of(node), 1);
+      return fits;
+    });
+    call.answer(::fuse_reply_buf, buffer.data(), buffer.size());
+  });
+}
+
+void readdir(fuse_req_t request, fuse_ino_t id, std::size_t size, off_t offset,
+             fuse_file_info*) noexcept {
+  list(request, id, size, offset, Listing::kNames);
+}
+
+void readdirplus(fuse_req_t request, fuse_ino_t id, std::size_t size, off_t offset,
+                 fuse_file_info*) noexcept {
+  list(request, id, size, offset, Listing::kNamesAndAttributes);
+}
+
+void unlink(fuse_req_t request, fuse_ino_t folder_id, const char* name) noexcept {
+  guarded(request, [&](Call& call) {
+    const Path& folder = call.node(folder_id).path;
+    const Result<Path> victim = call.session().mount_namespace().step(folder, name);
+    // The kernel knows the file under the name that it asked for; ours may differ in case.
+    const std::string listed = victim ? victim->dentry->name() : name;
+    vfs::unlink_file(folder, name, call.credentials(),
+                     [call = std::move(call), listed, folder_id,
+                      asked = std::string(name)](Result<void> done) mutable {
+                       Session& session = call.session();
+                       session.begin_call();
+                       call.finish(done);
+                       if (done && listed != asked) session.drop_name(folder_id, listed, [] {});
+                       session.end_call();
+                     });
+  });
+}
+
+void statfs(fuse_req_t request, fuse_ino_t id) noexcept {
+  guarded(request, [&](Call& call) {
+    vfs::Superblock& superblock = call.node(id).path.mount->superblock();
+    superblock.status([call = std::move(call)](Result<vfs::FileSystemStatus> status) mutable {
+      if (!status) return call.fail(status.error());
+      struct statvfs answer {};
+      answer.f_bsize = answer.f_frsize = status->block_size_bytes;
+      answer.f_blocks = status->blocks;
+      answer.f_bfree = status->blocks_free;
+      answer.f_bavail = status->blocks_available;
+      answer.f_files = status->files;
+      answer.f_ffree = answer.f_favail = status->files_free;
+      answer.f_namemax = status->longest_name_bytes;
+      call.answer(::fuse_reply_statfs, &answer);
+    });
+  });
+}
+
+void access(fuse_req_t request, fuse_ino_t id, int mask) noexcept {
+  guarded(request, [&](Call& call) {
+    call.finish(vfs::check_access(call.node(id).path.dentry->inode(), mask, call.credentials()));
+  });
+}
+
+void answer_status(Call& call, const Path& path) {
+  auto status = std::make_unique<MountStatus>();
+  status->version = kStatusVersion;
+  status->pid = ::getpid();
+  path.mount->source().copy(status->source, sizeof status->source - 1);
+  path.mount->show_options().copy(status->options, sizeof status->options - 1);
+  call.answer(::fuse_reply_ioctl, 0, status.get(), sizeof *status);
+}
+
+void remount(Call& call, const Path& path, ByteView in) {
+  const uid_t who = call.credentials().uid;
+  if (who != 0 && who != ::geteuid()) return call.fail(EPERM);
+  const std::string text(in.begin(), std::find(in.begin(), in.end(), 0));
+  const Result<void> done = vfs::MountNamespace::remount(path, text);
+  if (!done) return call.fail(done.error());
+  call.answer(::fuse_reply_ioctl, 0, nullptr, std::size_t{0});
+}
+
+void ioctl(fuse_req_t request, fuse_ino_t id, unsigned command, void*, fuse_file_info*,
+           unsigned, const void* in, std::size_t in_size, std::size_t) noexcept {
+  guarded(request, [&](Call& call) {
+    const Path& path = call.node(id).path;
+    const ByteView input(static_cast<const std::uint8_t*>(in), in_size);
+    switch (command) {
+      case FS_IOC_GETFLAGS:
+      case FS_IOC_FSGETXATTR: {
+        const Result<std::uint32_t> flags = vfs::get_flags(path);
+        if (!flags) return call.fail(flags.error());
+        if (command == FS_IOC_GETFLAGS) return call.answer(::fuse_reply_ioctl, 0, &*flags, sizeof *flags);
+        fsxattr extended{};
+        if ((*flags & vfs::kImmutableFlag) != 0) extended.fsx_xflags = FS_XFLAG_IMMUTABLE;
+        return call.answer(::fuse_reply_ioctl, 0, &extended, sizeof extended);
+      }
+      case FS_IOC_SETFLAGS: {
+        base::ByteReader reader(input);
+        const Result<std::uint32_t> flags = reader.u32();
+        if (!flags) return call.fail(EINVAL);
+        const Result<void> set = vfs::set_flags(path, *flags, call.credentials());
+        if (!set) return call.fail(set.error());
+        return call.answer(::fuse_reply_ioctl, 0, nullptr, std::size_t{0});
+      }
+      case FS_IOC_FSSETXATTR: return call.fail(EOPNOTSUPP);
+      case kStatusRequest: return answer_status(call, path);
+      case kRemountRequest: return remount(call, path, input);
+      default: return call.fail(ENOTTY);
+    }
+  });
+}
+
+// What there is no operation for, in Linux's efivarfs and so here.
+void refuse_name(fuse_req_t request, fuse_ino_t, const char*) noexcept {
+  ::fuse_reply_err(request, EPERM);
+}
+void mkdir(fuse_req_t request, fuse_ino_t, const char*, mode_t) noexcept {
+  ::fuse_reply_err(request, EPERM);
+}
+void mknod(fuse_req_t request, fuse_ino_t, const char*, mode_t, dev_t) noexcept {
+  ::fuse_reply_err(request, EPERM);
+}
+void symlink(fuse_req_t request, const char*, fuse_ino_t, const char*) noexcept {
+  ::fuse_reply_err(request, EPERM);
+}
+void link(fuse_req_t request, fuse_ino_t, fuse_ino_t, const char*) noexcept {
+  ::fuse_reply_err(request, EPERM);
+}
+void rename(fuse_req_t request, fuse_ino_t, const char*, fuse_ino_t, const char*,
+            unsigned) noexcept {
+  ::fuse_reply_err(request, EPERM);
+}
+
+}  // namespace
+
+const fuse_lowlevel_ops& operations() {
+  static const fuse_lowlevel_ops table = [] {
+    fuse_lowlevel_ops ops{};
+    ops.init = init;
+    ops.lookup = lookup;
+    ops.forget = forget;
+    ops.forget_multi = forget_multi;
+    ops.getattr = getattr;
+    ops.setattr = setattr;
+    ops.open = open;
+    ops.create = create;
+    ops.read = read;
+    ops.write = write;
+    ops.flush = flush;
+    ops.release = release;
+    ops.fsync = fsync;
+    ops.opendir = opendir;
+    ops.readdir = readdir;
+    ops.readdirplus = readdirplus;
+    ops.fsyncdir = fsync;
+    ops.unlink = unlink;
+    ops.statfs = statfs;
+    ops.access = access;
+    ops.ioctl = ioctl;
+    ops.rmdir = refuse_name;
+    ops.mkdir = mkdir;
+    ops.mknod = mknod;
+    ops.symlink = symlink;
+    ops.link = link;
+    ops.rename = rename;
+    return ops;
+  }();
+  return table;
+}
+
+}  // namespace efivarium::fuse

@@ -1,0 +1,117 @@
+#include "fuse/session.h"
+
+#include <cerrno>
+#include <cstring>
+
+namespace efivarium::fuse {
+namespace {
+
+// What the kernel keeps is taken back by name and number when it changes, not by time.
+constexpr double kForever = 86400;
+
+// libfuse's argument vector.
+class Arguments {
+ public:
+  Arguments() { ::fuse_opt_add_arg(&args_, "efivarium"); }
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+  ~Arguments() {
+    ::fuse_opt_free_args(&args_);
+    std::free(options_);
+  }
+  // Commas and backslashes in the option are its own.
+  void add(const std::string& option) { ::fuse_opt_add_opt_escaped(&options_, option.c_str()); }
+  fuse_args* finish() {
+    ::fuse_opt_add_arg(&args_, "-o");
+    ::fuse_opt_add_arg(&args_, options_);
+    return &args_;
+  }
+
+ private:
+  fuse_args args_ = FUSE_ARGS_INIT(0, nullptr);
+  char* options_ = nullptr;
+};
+
+}  // namespace
+
+Server::Session::~Session() {
+  // Unmounted first, so that nobody asks any more; answers that are still due go nowhere, but
+  // their senders need the session.
+  if (mounted_) ::fuse_session_unmount(fuse_);
+  for (int left = calls_; left != 0; left = calls_) calls_.wait(left);
+  if (fuse_ == nullptr) return;
+  ::fuse_remove_signal_handlers(fuse_);
+  ::fuse_session_destroy(fuse_);
+}
+
+Result<void> Server::Session::mount(const ServerOptions& options) {
+  Arguments arguments;
+  arguments.add("fsname=" + options.source);
+  arguments.add("subtype=efivarium");
+  for (const std::string& option : options.kernel_options) arguments.add(option);
+  fuse_ = ::fuse_session_new(arguments.finish(), &operations(), sizeof(fuse_lowlevel_ops), this);
+  if (fuse_ == nullptr) return fail(Code::kInvalidParameter, "FUSE does not take these options");
+  errno = 0;
+  if (::fuse_session_mount(fuse_, options.mount_point.c_str()) != 0) {
+    return std::unexpected(Error::system(errno != 0 ? errno : EPERM, "cannot mount"));
+  }
+  mounted_ = true;
+  return {};
+}
+
+Result<void> Server::Session::loop() {
+  if (::fuse_set_signal_handlers(fuse_) != 0) {
+    return fail(Code::kSystem, "cannot set signal handlers");
+  }
+  const int error = ::fuse_session_loop(fuse_);
+  if (error < 0) return std::unexpected(Error::system(-error, "cannot read requests"));
+  return {};
+}
+
+double Server::Session::attribute_timeout(const vfs::InodeAttributes& attributes) const {
+  return S_ISDIR(attributes.mode) || attributes.size_bytes != 0 ? kForever : 0;
+}
+
+fuse_entry_param Server::Session::entry(const Node& node, const std::string& asked_name) const {
+  const vfs::Dentry& dentry = *node.path.dentry;
+  const vfs::InodeAttributes attributes = dentry.inode().attributes();
+  const mode_t folder_mode = node.path.dentry->parent().inode().attributes().mode;
+  fuse_entry_param entry{};
+  entry.ino = nodes_.id_of(node);
+  entry.attr_timeout = attribute_timeout(attributes);
+  const bool keeps_name = (folder_mode & S_IXOTH) != 0 && dentry.name() == asked_name;
+  entry.entry_timeout = keeps_name ? entry.attr_timeout : 0;
+  entry.attr.st_ino = attributes.number;
+  entry.attr.st_mode = attributes.mode;
+  entry.attr.st_nlink = attributes.links;
+  entry.attr.st_uid = attributes.uid;
+  entry.attr.st_gid = attributes.gid;
+  entry.attr.st_size = static_cast<off_t>(attributes.size_bytes);
+  entry.attr.st_blksize = 4096;
+  entry.attr.st_atim = attributes.accessed;
+  entry.attr.st_mtim = attributes.modified;
+  entry.attr.st_ctim = attributes.changed;
+  return entry;
+}
+
+void Server::Session::drop_name(std::uint64_t folder_id, std::string name,
+                                base::WorkQueue::Job then) {
+  notifier_.post([this, folder_id, name = std::move(name), then = std::move(then)]() mutable {
+    ::fuse_lowlevel_notify_inval_entry(fuse_, folder_id, name.c_str(), name.size());
+    then();
+  });
+}
+
+Server::Server(std::unique_ptr<Session> session) : session_(std::move(session)) {}
+Server::~Server() = default;
+
+Result<std::unique_ptr<Server>> Server::mount(const vfs::MountNamespace& mount_namespace,
+                                              const ServerOptions& options) {
+  auto session = std::make_unique<Session>(mount_namespace);
+  EFIVARIUM_TRY(session->mount(options));
+  return std::unique_ptr<Server>(new Server(std::move(session)));
+}
+
+Result<void> Server::serve() { return session_->loop(); }
+
+}  // namespace efivarium::fuse

@@ -1,0 +1,100 @@
+#include "tools/mount_options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "base/device.h"
+#include "vfs/options.h"
+
+namespace efivarium::tools {
+namespace {
+
+// For mount(8) and fstab(5) alone.
+constexpr std::array<std::string_view, 14> kIgnored = {
+    "defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group",
+    "_netdev", "nofail", "rw", "fd", "rootmode", "blksize"};
+// What the kernel shows of a FUSE mount, and hands back on remount.
+constexpr std::array<std::string_view, 5> kShownByKernel = {"user_id", "group_id", "max_read",
+                                                            "subtype", "fsname"};
+constexpr std::array<std::string_view, 20> kKernel = {
+    "suid", "nosuid", "dev", "nodev", "exec", "noexec", "atime", "noatime", "diratime",
+    "nodiratime", "relatime", "norelatime", "strictatime", "sync", "async", "dirsync",
+    "allow_other", "lazytime", "nolazytime", "nosymfollow"};
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+Result<void> parse_scheduling(std::string_view text, base::Placement& placement) {
+  const std::size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  int priority = 0;
+  if (colon != std::string_view::npos) {
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, priority);
+    if (error != std::errc{} || stop != end) priority = -1;
+  }
+  const bool realtime = name == "fifo" || name == "rr";
+  const bool ordinary = name == "other" || name == "batch" || name == "idle";
+  if (!(realtime && priority >= 1 && priority <= 99) && !(ordinary && priority == 0)) {
+    return fail(Code::kInvalidParameter, "sched is other, batch, idle, fifo:1-99 or rr:1-99");
+  }
+  placement.policy = name == "fifo"    ? SCHED_FIFO
+                     : name == "rr"    ? SCHED_RR
+                     : name == "batch" ? SCHED_BATCH
+                     : name == "idle"  ? SCHED_IDLE
+                                       : SCHED_OTHER;
+  placement.priority = priority;
+  return {};
+}
+
+}  // namespace
+
+bool is_realtime(const std::string& flag_file) {
+  const Result<Bytes> flag = base::read_file(flag_file, 16);
+  return flag && !flag->empty() && flag->front() == '1';
+}
+
+MountOptions MountOptions::defaults() {
+  MountOptions options;
+  options.file_system.uid = ::geteuid();
+  options.file_system.gid = ::getegid();
+  options.file_system.report_space = !is_realtime();
+  return options;
+}
+
+Result<void> MountOptions::parse(std::string_view options, std::string& bad) {
+  for (const std::string_view option : vfs::each_option(options)) {
+    bad = option;
+    const std::string_view name = option.substr(0, option.find('='));
+    const std::string_view value =
+        name.size() == option.size() ? std::string_view() : option.substr(name.size() + 1);
+    EFIVARIUM_TRY(const bool taken, file_system.take(option));
+    if (taken) {
+      of_file_system += of_file_system.empty() ? "" : ",";
+      of_file_system += option;
+    } else if (name == "cpus") {
+      EFIVARIUM_TRY(placement.cpus, base::Placement::parse_cpus(value));
+    } else if (name == "sched") {
+      EFIVARIUM_TRY(parse_scheduling(value, placement));
+    } else if (option == "ro") {
+      read_only = true;
+    } else if (option == "remount") {
+      remount = true;
+    } else if (is_one_of(kKernel, option)) {
+      kernel.emplace_back(option);
+    } else if (!is_one_of(kIgnored, name) && !is_one_of(kShownByKernel, name) &&
+               !option.starts_with("x-") && !option.starts_with("comment=")) {
+      return fail(Code::kInvalidParameter, "unknown mount option");
+    } else if (option == "rw") {
+      read_only = false;
+    }
+  }
+  return {};
+}
+
+}  // namespace efivarium::tools

@@ -1,0 +1,31 @@
+// The options of a mount, sorted by who takes them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/work_queue.h"
+#include "efivarfs/options.h"
+
+namespace efivarium::tools {
+
+struct MountOptions {
+  efivarfs::Options file_system;
+  base::Placement placement;           // of the runtime services' worker
+  bool read_only = false;
+  bool remount = false;
+  std::vector<std::string> kernel;     // nosuid, noatime, allow_other, ...
+  std::string of_file_system;          // what efivarfs took, as given: for a remount
+
+  // The defaults for who mounts: the caller owns the files, and on a real-time kernel statfs asks
+  // nobody.
+  static MountOptions defaults();
+  // Adds a list with commas. kInvalidParameter, and *bad is the word.
+  Result<void> parse(std::string_view options, std::string& bad);
+};
+
+// Whether this kernel is PREEMPT_RT: the file /sys/kernel/realtime holds 1.
+bool is_realtime(const std::string& flag_file = "/sys/kernel/realtime");
+
+}  // namespace efivarium::tools

@@ -1,0 +1,239 @@
+// mount, umount, remount, mounts, and mount(8)'s helper.
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+
+#include "base/unique_fd.h"
+#include "tools/arguments.h"
+#include "tools/json.h"
+#include "tools/mount_table.h"
+#include "tools/output.h"
+#include "tools/serve.h"
+#include "vfs/options.h"
+
+namespace efivarium::tools {
+namespace {
+
+struct FlagOption {
+  std::string_view name;
+  unsigned long flag;
+};
+// What a remount of the kernel's side may change.
+constexpr std::array kFlagOptions = {
+    FlagOption{"nosuid", MS_NOSUID},     FlagOption{"nodev", MS_NODEV},
+    FlagOption{"noexec", MS_NOEXEC},     FlagOption{"sync", MS_SYNCHRONOUS},
+    FlagOption{"dirsync", MS_DIRSYNC},   FlagOption{"noatime", MS_NOATIME},
+    FlagOption{"nodiratime", MS_NODIRATIME}, FlagOption{"relatime", MS_RELATIME},
+    FlagOption{"strictatime", MS_STRICTATIME}};
+
+bool has_word(std::string_view options, std::string_view word) {
+  for (const std::string_view option : vfs::each_option(options)) {
+    if (option == word) return true;
+  }
+  return false;
+}
+
+// The server first, as it may refuse; then the kernel, which keeps ro by itself.
+int remount(const std::string& directory, const std::string& options) {
+  MountOptions parsed = MountOptions::defaults();
+  std::string bad;
+  if (const auto done = parsed.parse(options, bad); !done) return complain("-o " + bad, done.error());
+  const bool names_mode = has_word(options, "ro") || has_word(options, "rw");
+  std::string own = parsed.of_file_system;
+  if (names_mode) own += std::string(own.empty() ? "" : ",") + (parsed.read_only ? "ro" : "rw");
+  if (const auto done = request_remount(directory, own); !done) return complain(directory, done.error());
+  if (!names_mode && parsed.kernel.empty()) return kDone;
+  const auto status = server_status(directory);
+  const bool read_only = status && has_word(status->options, "ro");
+  unsigned long flags = MS_REMOUNT | MS_NOSUID | MS_NODEV;
+  if (read_only) flags |= MS_RDONLY;
+  for (const FlagOption& option : kFlagOptions) {
+    if (has_word(options, option.name)) flags |= option.flag;
+  }
+  // Nobody but the superuser can; for others the server's own ro holds all the same.
+  if (::mount(nullptr, directory.c_str(), nullptr, flags, nullptr) != 0 && errno != EPERM) {
+    return complain(directory, Error::system(errno, "the kernel refused the remount"));
+  }
+  return kDone;
+}
+
+enum class Unmount : std::uint8_t { kPlain, kLazy };
+
+int run_fusermount(const std::string& directory, Unmount how) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execlp("fusermount3", "fusermount3", how == Unmount::kLazy ? "-uz" : "-u", directory.c_str(),
+             nullptr);
+    ::_exit(127);
+  }
+  int result = 0;
+  if (child < 0 || ::waitpid(child, &result, 0) < 0) return kFailed;
+  return WIFEXITED(result) && WEXITSTATUS(result) == 0 ? kDone : kFailed;
+}
+
+// When the call is over the store is free: the server is waited for, but not for ever.
+int unmount(const std::string& directory, Unmount how) {
+  constexpr int kPatienceMs = 10000;
+  const auto status = server_status(directory);
+  const bool dead = !status && status.error().to_errno() == ENOTCONN;
+  if (!status && !dead) return complain(directory, status.error());
+  const base::UniqueFd server(
+      status ? static_cast<int>(::syscall(SYS_pidfd_open, status->pid, 0)) : -1);
+  const int flags = UMOUNT_NOFOLLOW | (how == Unmount::kLazy ? MNT_DETACH : 0);
+  if (::umount2(directory.c_str(), flags) != 0) {
+    if (errno != EPERM) return complain(directory, Error::system(errno, "cannot unmount"));
+    if (const int code = run_fusermount(directory, how); code != kDone) return code;
+  }
+  if (how == Unmount::kPlain && server) {
+    pollfd ended{server.get(), POLLIN, 0};
+    (void)::poll(&ended, 1, kPatienceMs);
+  }
+  return kDone;
+}
+
+int unmount_all(const std::vector<std::string>& directories, Unmount how, bool with_those_below) {
+  int code = kDone;
+  for (const std::string& directory : directories) {
+    if (!with_those_below) {
+      code = std::max(code, unmount(directory, how));
+      continue;
+    }
+    const auto mounts = list_mounts();
+    if (!mounts) return complain(directory, mounts.error());
+    const std::unique_ptr<char, void (*)(void*)> real(::realpath(directory.c_str(), nullptr), ::free);
+    const std::string top = real ? real.get() : directory;
+    for (auto entry = mounts->rbegin(); entry != mounts->rend(); ++entry) {
+      if (entry->directory == top || entry->directory.starts_with(top + "/")) {
+        code = std::max(code, unmount(entry->directory, how));
+      }
+    }
+  }
+  return code;
+}
+
+int show_mounts(bool json) {
+  const auto mounts = list_mounts();
+  if (!mounts) return complain("mounts", mounts.error());
+  Json array = Json::array();
+  for (const MountEntry& entry : *mounts) {
+    const auto status = server_status(entry.directory);
+    if (!json) {
+      fmt::print("{} on {} ({})\n", printable(entry.source), printable(entry.directory),
+                 status ? status->options : status.error().message());
+      continue;
+    }
+    Json object = {{"source", json_text(entry.source)}, {"directory", json_text(entry.directory)}};
+    object["options"] = status ? Json(json_text(status->options)) : Json();
+    object["pid"] = status ? Json(status->pid) : Json();
+    object["error"] = status ? Json() : Json(status.error().message());
+    array.push_back(object);
+  }
+  if (json) std::fputs(dump(array).c_str(), stdout);
+  return kDone;
+}
+
+void add_mount(CLI::App& app, Job& job) {
+  struct Words {
+    MountRequest request;
+    std::vector<std::string> options;
+  };
+  const auto words = std::make_shared<Words>();
+  CLI::App* sub = app.add_subcommand("mount", "show a store's variables as files in a directory");
+  sub->add_option("STORE", words->request.store, "the store's file or block device")->required();
+  sub->add_option("DIR", words->request.directory, "where to mount")->required();
+  sub->add_flag("-f,--foreground", words->request.foreground, "stay in the foreground");
+  sub->add_option("-o,--options", words->options,
+                  "mount options, with commas: statfs, nostatfs, uid=, gid=, flags=, profile=, "
+                  "cpus=, sched=, ro, and mount(8)'s")
+      ->allow_extra_args(false);
+  sub->add_option("--latency", words->request.latencies,
+                  "SERVICE=TIME: let get, next, set or query take as long as slow firmware does")
+      ->allow_extra_args(false);
+  sub->add_option("--preset", words->request.preset,
+                  "a folder in efivarfs form with volatile variables to show");
+  sub->callback([&job, words] {
+    job = [words] {
+      for (const std::string& options : words->options) {
+        std::string bad;
+        if (const auto done = words->request.options.parse(options, bad); !done) {
+          return complain("-o " + bad, done.error());
+        }
+      }
+      return mount_and_serve(words->request);
+    };
+  });
+}
+
+}  // namespace
+
+void add_mount_verbs(CLI::App& app, Job& job) {
+  add_mount(app, job);
+  struct Words {
+    std::vector<std::string> directories;
+    std::string options;
+    bool lazy = false, recursive = false, json = false;
+  };
+  const auto words = std::make_shared<Words>();
+  const auto verb = [&](const char* name, const char* text, auto run) {
+    CLI::App* sub = app.add_subcommand(name, text);
+    sub->callback([&job, words, run] { job = [words, run] { return run(*words); }; });
+    return sub;
+  };
+  CLI::App* umount_verb = verb("umount", "end mounts", [](const Words& w) {
+    return unmount_all(w.directories, w.lazy ? Unmount::kLazy : Unmount::kPlain, w.recursive);
+  });
+  umount_verb->add_flag("-l,--lazy", words->lazy, "now, even if files are open");
+  umount_verb->add_flag("-R,--recursive", words->recursive, "with all mounts below");
+  umount_verb->add_option("DIR", words->directories, "where they are mounted")->required();
+  CLI::App* remount_verb = verb("remount", "change the options of a mount", [](const Words& w) {
+    return remount(w.directories.front(), w.options);
+  });
+  remount_verb->add_option("-o,--options", words->options, "statfs, nostatfs, ro, rw")->required();
+  remount_verb->add_option("DIR", words->directories, "where it is mounted")->required()->expected(1);
+  CLI::App* mounts_verb =
+      verb("mounts", "list the mounts", [](const Words& w) { return show_mounts(w.json); });
+  mounts_verb->add_flag("--json", words->json, "print JSON");
+}
+
+int run_mount_helper(int argc, char** argv) {
+  CLI::App app("mount(8)'s helper for efivarium; see efivarium mount", "mount.efivarium");
+  MountRequest request;
+  std::vector<std::string> options;
+  std::string ignored;
+  bool fake = false, sloppy = false, no_table = false, verbose = false;
+  app.add_option("SOURCE", request.store)->required();
+  app.add_option("DIR", request.directory)->required();
+  app.add_option("-o", options)->allow_extra_args(false);
+  app.add_option("-t", ignored);
+  app.add_option("-N", ignored);
+  app.add_flag("-f", fake);
+  app.add_flag("-s", sloppy);
+  app.add_flag("-n", no_table);
+  app.add_flag("-v", verbose);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);
+    return complain_usage(error.what());
+  }
+  std::string all;
+  for (const std::string& some : options) all += (all.empty() ? "" : ",") + some;
+  std::string bad;
+  if (const auto done = request.options.parse(all, bad); !done) {
+    return complain("-o " + bad, done.error());
+  }
+  if (fake) return kDone;
+  return request.options.remount ? remount(request.directory, all) : mount_and_serve(request);
+}
+
+}  // namespace efivarium::tools

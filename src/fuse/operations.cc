@@ -371,7 +371,8 @@ void unlink(fuse_req_t request, fuse_ino_t folder_id, const char* name) noexcept
     const Result<Path> victim = call.session().mount_namespace().step(folder, name);
     // The kernel knows the file under the name that it asked for; ours may differ in case.
     const std::string listed = victim ? victim->dentry->name() : name;
-    vfs::unlink_file(folder, name, call.credentials(),
+    const vfs::Credentials who = call.credentials();
+    vfs::unlink_file(folder, name, who,
                      [call = std::move(call), listed, folder_id,
                       asked = std::string(name)](Result<void> done) mutable {
                        Session& session = call.session();

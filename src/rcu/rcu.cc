@@ -38,6 +38,7 @@ void Retirable::retire() noexcept {
   if (!detail::registered) detail::register_thread();
   published(&link_);
   urcu_memb_call_rcu(&link_.head, [](rcu_head* head) {
+    detail::registered = true;  // the library has done it for its own thread
     observed(head);
     observed(&grace_period_mark);
     delete reinterpret_cast<Link*>(head)->object;

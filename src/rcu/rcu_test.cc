@@ -54,6 +54,23 @@ TEST(Ref, LastOneRetires) {
   EXPECT_EQ(alive, 0);
 }
 
+// What is deleted after a grace period may hold the last reference to something else.
+TEST(Ref, DeletionMayRetireMore) {
+  struct Holder final : Counted {
+    explicit Holder(Ref<Number> held) : number(std::move(held)) {}
+    ~Holder() override {
+      const ReadSection section;  // and may look things up
+    }
+    Ref<Number> number;
+  };
+  for (int i = 0; i < 100; ++i) {
+    Ref<Holder>::adopt(new Holder(Ref<Number>::adopt(new Number(1)))).reset();
+  }
+  barrier();  // the holders
+  barrier();  // what they held
+  EXPECT_EQ(alive, 0);
+}
+
 // Under the thread sanitizer this shows that readers and the writer agree on who may touch what.
 TEST(Stress, ReadersNeverSeeAFreedOrUnfinishedObject) {
   constexpr std::uint64_t kKeys = 64;

@@ -1,8 +1,9 @@
 # efivarium_module(NAME SOURCES ... [DEPENDS ...] [LIBRARIES ...] [TESTS ...])
 # One folder of src/, one namespace, one static library efivarium::NAME. TESTS become one
-# executable NAME_test, every test of which CTest knows by name, with the label unit.
+# executable NAME_test, every test of which CTest knows by name, with the label unit; with THREADS
+# also threads, for the thread sanitizer.
 function(efivarium_module name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
+  cmake_parse_arguments(arg "THREADS" "" "SOURCES;DEPENDS;LIBRARIES;TESTS" ${ARGN})
   add_library(efivarium_${name} STATIC ${arg_SOURCES})
   add_library(efivarium::${name} ALIAS efivarium_${name})
   target_include_directories(efivarium_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src
@@ -10,7 +11,11 @@ function(efivarium_module name)
   list(TRANSFORM arg_DEPENDS PREPEND efivarium::)
   target_link_libraries(efivarium_${name} PUBLIC ${arg_DEPENDS} PRIVATE ${arg_LIBRARIES})
   if(EFIVARIUM_TESTS AND arg_TESTS)
-    efivarium_test(${name}_test LABELS unit SOURCES ${arg_TESTS} DEPENDS ${name})
+    set(labels unit)
+    if(arg_THREADS)
+      list(APPEND labels threads)
+    endif()
+    efivarium_test(${name}_test LABELS ${labels} SOURCES ${arg_TESTS} DEPENDS ${name})
   endif()
 endfunction()
 

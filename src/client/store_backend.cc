@@ -14,7 +14,7 @@ Result<std::unique_ptr<StoreBackend>> StoreBackend::open(const std::string& path
 
 Result<Listing> StoreBackend::list() {
   EFIVARIUM_TRY(std::vector<Variable> variables, store_->load());
-  return Listing{std::move(variables), {}};
+  return Listing{std::move(variables), store_->problems()};
 }
 
 Result<Variable> StoreBackend::read(const VariableKey& key) {

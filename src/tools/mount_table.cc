@@ -56,7 +56,7 @@ Result<void> request_remount(const std::string& directory, const std::string& op
   }
   options.copy(request->options, options.size());
   if (::ioctl(fd.get(), fuse::kRemountRequest, request.get()) != 0) {
-    return system_error("the remount was refused");
+    return system_error(errno == ENOTTY ? "not a mount of efivarium" : "the remount was refused");
   }
   return {};
 }

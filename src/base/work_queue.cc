@@ -10,7 +10,7 @@
 namespace efivarium::base {
 
 Result<cpu_set_t> Placement::parse_cpus(std::string_view list) {
-  const auto bad = [] { return fail(Code::kInvalidParameter, "CPUs are a list such as 0-2,5"); };
+  const auto bad = [] { return fail(Code::kInvalidParameter, "CPUs are a list such as 0-2:5"); };
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
   const char* at = list.data();
@@ -28,9 +28,22 @@ Result<cpu_set_t> Placement::parse_cpus(std::string_view list) {
     if (last < first || last >= CPU_SETSIZE) return bad();
     for (unsigned cpu = first; cpu <= last; ++cpu) CPU_SET(cpu, &cpus);
     if (next == end) return cpus;
-    if (*next != ',') return bad();
+    if (*next != ':' && *next != ',') return bad();
     at = next + 1;
   }
+}
+
+std::string Placement::to_text(const cpu_set_t& cpus) {
+  std::string text;
+  for (int first = 0; first < CPU_SETSIZE; ++first) {
+    if (!CPU_ISSET(first, &cpus)) continue;
+    int last = first;
+    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &cpus)) ++last;
+    text += (text.empty() ? "" : ":") + std::to_string(first);
+    if (last > first) text += "-" + std::to_string(last);
+    first = last;
+  }
+  return text;
 }
 
 WorkQueue::~WorkQueue() {

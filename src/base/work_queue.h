@@ -22,8 +22,10 @@ struct Placement {
   int policy = SCHED_OTHER;  // sched_setscheduler(2)
   int priority = 0;
 
-  // "0", "2-3,5": as the kernel writes CPU lists. kInvalidParameter.
+  // "0", "2-3:5": a CPU list as the kernel writes it, but with colons for commas, which part mount
+  // options; a comma is taken too. kInvalidParameter.
   static Result<cpu_set_t> parse_cpus(std::string_view list);
+  static std::string to_text(const cpu_set_t& cpus);
 };
 
 // Thread-safe. The thread starts with the first job, so that an idle queue costs nothing.

@@ -64,6 +64,8 @@ TEST(Placement, CpuListsAreReadAsTheKernelWritesThem) {
   ASSERT_TRUE(cpus);
   EXPECT_EQ(CPU_COUNT(&*cpus), 4);
   EXPECT_TRUE(CPU_ISSET(5, &*cpus));
+  EXPECT_EQ(Placement::to_text(*cpus), "0-2:5");
+  EXPECT_EQ(Placement::to_text(Placement::parse_cpus("0-2:5").value()), "0-2:5");
   for (const char* bad : {"", "a", "1-", "2-1", "1,", "5000", "1;2"}) {
     EXPECT_FALSE(Placement::parse_cpus(bad)) << bad;
   }

@@ -372,7 +372,7 @@ TEST(StressEfivarfs, StatusAndRemountRunAtOnce) {
       ++(blocks == 0 ? silent : blocks == 100'000 ? reported : wrong);
     }
   });
-  for (int round = 0; round < 5000 || reported == 0 || silent == 0; ++round) {
+  for (int round = 0; round < 2000 || reported == 0 || silent == 0; ++round) {
     EXPECT_EQ(fs.remount(round % 2 == 0 ? "nostatfs" : "statfs"), 0);
   }
   stop = true;

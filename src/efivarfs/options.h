@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "efivarium/result.h"
+#include "base/work_queue.h"
 
 namespace efivarium::efivarfs {
 
@@ -23,8 +23,13 @@ struct Options {
   bool inode_flags = true;    // the immutable flag exists, and protects
   bool report_space = true;   // statfs; nostatfs reports zeros and asks nobody
 
+  base::Placement placement;  // cpus, sched: of the queue that runs the runtime services
+
   // Takes one option. False if it is none of efivarfs; kInvalidParameter for a bad value.
   Result<bool> take(std::string_view option);
 };
+
+// ",cpus=0:2-3,sched=fifo:10", without what is the default.
+std::string to_text(const base::Placement& placement);
 
 }  // namespace efivarium::efivarfs

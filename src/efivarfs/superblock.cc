@@ -35,6 +35,7 @@ Result<std::shared_ptr<Efivarfs>> Efivarfs::mount(std::shared_ptr<runtime::Firmw
                                                   std::shared_ptr<Limits> limits, Now now) {
   std::shared_ptr<Efivarfs> efivarfs(
       new Efivarfs(std::move(firmware), options, std::move(limits), std::move(now)));
+  EFIVARIUM_TRY(efivarfs->firmware_->queue.place(options.placement));
   efivarfs->set_read_only(!efivarfs->firmware_->services->writable());
   efivarfs->set_root(vfs::Ref<RootInode>::adopt(new RootInode(*efivarfs)));
   EFIVARIUM_TRY(efivarfs->enumerate());
@@ -63,6 +64,7 @@ std::string Efivarfs::show_options() const {
   if (options_.gid != 0) text += ",gid=" + std::to_string(options_.gid);
   if (is_limited()) text += ",profile=kernel";
   if (!options_.inode_flags) text += ",flags=off";
+  text += to_text(firmware_->queue.placement());
   if (!report_space_.load(std::memory_order_relaxed)) text += ",nostatfs";
   return text;
 }
@@ -70,6 +72,7 @@ std::string Efivarfs::show_options() const {
 Result<void> Efivarfs::reconfigure(std::string_view options) {
   Options asked = options_;
   asked.report_space = report_space_.load(std::memory_order_relaxed);
+  asked.placement = firmware_->queue.placement();
   for (const std::string_view option : vfs::each_option(options)) {
     EFIVARIUM_TRY(const bool known, asked.take(option));
     if (!known) return fail(Code::kInvalidParameter, "unknown mount option");
@@ -77,6 +80,7 @@ Result<void> Efivarfs::reconfigure(std::string_view options) {
   if (asked.profile != options_.profile || asked.inode_flags != options_.inode_flags) {
     return fail(Code::kInvalidParameter, "profile and flags are chosen at mount");
   }
+  EFIVARIUM_TRY(firmware_->queue.place(asked.placement));
   report_space_.store(asked.report_space, std::memory_order_relaxed);
   return {};
 }

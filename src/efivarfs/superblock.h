@@ -27,7 +27,8 @@ class Efivarfs final : public vfs::Superblock {
 
   std::string_view type() const override { return "efivarfs"; }
   std::string show_options() const override;
-  // Takes every option of a mount, as Linux does, but changes only statfs and nostatfs.
+  // Takes every option of a mount, as Linux does, but changes only statfs and nostatfs,
+  // and where the firmware's queue runs.
   Result<void> reconfigure(std::string_view options) override;
   Result<void> check_writable() const override;
   void status(vfs::Reply<vfs::FileSystemStatus> reply) override;

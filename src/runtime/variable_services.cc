@@ -189,7 +189,8 @@ Result<void> VariableServices::check_attributes(Attributes attributes) const {
   if (attributes.has(kAuthenticatedWriteAccess)) {
     return fail(Code::kUnsupported, "counter-based authentication is gone");
   }
-  if (attributes.has(kHardwareErrorRecord)) {
+  // With time-based authentication edk2 does not get to look for the storage.
+  if (attributes.has(kHardwareErrorRecord) && !attributes.has(kTimeBasedAuthenticatedWriteAccess)) {
     return fail(Code::kInvalidParameter, "no storage for hardware error records");
   }
   return {};

@@ -193,7 +193,7 @@ TEST(StressVariableTable, ReadersSeeWholeValuesWhileAWriterPublishesAndRemoves) 
       if (entry->variable.key != key) ++torn;
     }
   });
-  for (std::uint64_t round = 0; round < 20000 || walks == 0; ++round) {
+  for (std::uint64_t round = 0; round < 10000 || walks == 0; ++round) {
     put(name_of("changing", round % kKeys), round);
     put(name_of("passing", round % kKeys), round);
     table.remove(key_of(name_of("passing", (round + kKeys / 2) % kKeys)));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <vector>
 
 #include "base/byte_writer.h"
 #include "store/edk2_ftw.h"
@@ -91,17 +93,30 @@ Result<Edk2Volume> read_volume(base::Device& device, std::uint64_t base_offset,
   return volume;
 }
 
-// At this offset: a whole volume, or one whose rewrite through the spare area was cut short.
+// At this offset: a whole volume, or one whose rewrite through the spare area was cut short. Its own
+// header says which layout's working area counts. Only where the cut took the header too is every
+// layout tried, the largest first: what is a working area in a smaller one is variables in a larger,
+// which a guest may fill as it likes.
 Result<Edk2Volume> volume_at(base::Device& device, std::uint64_t base_offset,
                              Edk2Layouts layouts) {
-  for (const Edk2Layout& layout : layouts) {
-    if (!base::inside(base_offset, layout.volume_length, device.size())) continue;
-    const std::uint64_t spare = base_offset + layout.spare_offset;
-    if (restore_is_pending(device, base_offset, layout)) {
-      return read_volume(device, base_offset, spare, layouts);
+  Result<Edk2Volume> whole = read_volume(device, base_offset, base_offset, layouts);
+  if (whole) {
+    if (restore_is_pending(device, base_offset, *whole->layout)) {
+      whole->source = whole->spare_offset();
     }
+    return whole;
   }
-  return read_volume(device, base_offset, base_offset, layouts);
+  std::vector<const Edk2Layout*> by_length;
+  for (const Edk2Layout& layout : layouts) by_length.push_back(&layout);
+  std::ranges::stable_sort(by_length, std::greater(), &Edk2Layout::volume_length);
+  for (const Edk2Layout* layout : by_length) {
+    if (!base::inside(base_offset, layout->volume_length, device.size())) continue;
+    if (!restore_is_pending(device, base_offset, *layout)) continue;
+    Result<Edk2Volume> spare =
+        read_volume(device, base_offset, base_offset + layout->spare_offset, layouts);
+    if (spare && spare->layout->volume_length == layout->volume_length) return spare;
+  }
+  return whole;
 }
 
 Result<bool> has_signature(base::Device& device, std::uint64_t offset) {

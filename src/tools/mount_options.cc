@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/device.h"
 #include "vfs/options.h"
@@ -29,29 +28,6 @@ bool is_one_of(const std::array<std::string_view, N>& words, std::string_view wo
   return std::ranges::find(words, word) != words.end();
 }
 
-Result<void> parse_scheduling(std::string_view text, base::Placement& placement) {
-  const std::size_t colon = text.find(':');
-  const std::string_view name = text.substr(0, colon);
-  int priority = 0;
-  if (colon != std::string_view::npos) {
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data() + colon + 1, end, priority);
-    if (error != std::errc{} || stop != end) priority = -1;
-  }
-  const bool realtime = name == "fifo" || name == "rr";
-  const bool ordinary = name == "other" || name == "batch" || name == "idle";
-  if (!(realtime && priority >= 1 && priority <= 99) && !(ordinary && priority == 0)) {
-    return fail(Code::kInvalidParameter, "sched is other, batch, idle, fifo:1-99 or rr:1-99");
-  }
-  placement.policy = name == "fifo"    ? SCHED_FIFO
-                     : name == "rr"    ? SCHED_RR
-                     : name == "batch" ? SCHED_BATCH
-                     : name == "idle"  ? SCHED_IDLE
-                                       : SCHED_OTHER;
-  placement.priority = priority;
-  return {};
-}
-
 }  // namespace
 
 bool is_realtime(const std::string& flag_file) {
@@ -71,16 +47,10 @@ Result<void> MountOptions::parse(std::string_view options, std::string& bad) {
   for (const std::string_view option : vfs::each_option(options)) {
     bad = option;
     const std::string_view name = option.substr(0, option.find('='));
-    const std::string_view value =
-        name.size() == option.size() ? std::string_view() : option.substr(name.size() + 1);
     EFIVARIUM_TRY(const bool taken, file_system.take(option));
     if (taken) {
       of_file_system += of_file_system.empty() ? "" : ",";
       of_file_system += option;
-    } else if (name == "cpus") {
-      EFIVARIUM_TRY(placement.cpus, base::Placement::parse_cpus(value));
-    } else if (name == "sched") {
-      EFIVARIUM_TRY(parse_scheduling(value, placement));
     } else if (option == "ro") {
       read_only = true;
     } else if (option == "remount") {

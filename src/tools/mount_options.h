@@ -5,14 +5,12 @@
 #include <string_view>
 #include <vector>
 
-#include "base/work_queue.h"
 #include "efivarfs/options.h"
 
 namespace efivarium::tools {
 
 struct MountOptions {
   efivarfs::Options file_system;
-  base::Placement placement;           // of the runtime services' worker
   bool read_only = false;
   bool remount = false;
   std::vector<std::string> kernel;     // nosuid, noatime, allow_other, ...

@@ -73,13 +73,15 @@ Outcome<std::shared_ptr<vfs::Mount>> open_mount(const MountRequest& request) {
   };
   auto store = open_store_patiently(
       source, request.options.read_only ? base::Access::kReadOnly : base::Access::kReadWrite);
+  if (!store && store.error().code() == Code::kCorrupt && !request.options.read_only) {
+    complain(request.store, store.error().message() + "; mounted read-only, repair may mend it");
+    store = open_store_patiently(source, base::Access::kReadOnly);
+  }
   if (!store) return failed(store.error());
+  for (const std::string& problem : (*store)->problems()) complain(request.store, problem);
   auto services = runtime::VariableServices::start(*std::move(store), *std::move(options));
   if (!services) return failed(services.error());
   auto firmware = std::make_shared<runtime::Firmware>(*std::move(services));
-  if (const auto placed = firmware->queue.place(request.options.placement); !placed) {
-    return std::unexpected(Failure{"-o cpus, sched", placed.error()});
-  }
   auto efivarfs = efivarfs::Efivarfs::mount(std::move(firmware), request.options.file_system,
                                             std::make_shared<efivarfs::Limits>());
   if (!efivarfs) return failed(efivarfs.error());

@@ -88,7 +88,11 @@ Result<Ref<File>> create_file(const Path& folder, std::string_view name, int fla
     return open_file({folder.mount, *std::move(there)}, flags, who);
   }
   EFIVARIUM_TRY(check_access(parent, kWriteAccess | kSearchAccess, who));
-  EFIVARIUM_TRY(Ref<Dentry> dentry, parent.create(*folder.dentry, name, mode, who));
+  Result<Ref<Dentry>> made = parent.create(*folder.dentry, name, mode, who);
+  if (!made && made.error().code() == Code::kExists && (flags & O_EXCL) == 0) {
+    return create_file(folder, name, flags, mode, who);  // somebody else was quicker
+  }
+  EFIVARIUM_TRY(Ref<Dentry> dentry, std::move(made));
   // Who makes a file may use it whatever its mode and flags say.
   auto file = Ref<File>::adopt(new File({folder.mount, std::move(dentry)}, flags, who));
   EFIVARIUM_TRY(file->inode().open(*file));
@@ -118,11 +122,11 @@ void write_file(Ref<File> file, Bytes bytes, Reply<void> reply) {
 void unlink_file(const Path& folder, std::string_view name, const Credentials& who,
                  Reply<void> reply) {
   Inode& parent = folder.dentry->inode();
+  if (parent.superblock().is_read_only()) return reply(read_only());
+  if (auto allowed = check_access(parent, kSearchAccess, who); !allowed) return reply(allowed);
   Result<Ref<Dentry>> victim = folder.mount->superblock().lookup(*folder.dentry, name);
   if (!victim) return reply(std::unexpected(victim.error()));
-  if (auto allowed = check_access(parent, kWriteAccess | kSearchAccess, who); !allowed) {
-    return reply(allowed);
-  }
+  if (auto allowed = check_access(parent, kWriteAccess, who); !allowed) return reply(allowed);
   if ((*victim)->inode().is_immutable()) return reply(not_permitted());
   parent.unlink(*std::move(victim), std::move(reply));
 }
@@ -160,10 +164,11 @@ Result<void> set_flags(const Path& path, std::uint32_t flags, const Credentials&
   EFIVARIUM_TRY(inode.check_flags());
   if (inode.superblock().is_read_only()) return read_only();
   if (!owns(inode.attributes(), who)) return not_permitted();
+  const bool changes_immutable = ((flags ^ inode.flags()) & kImmutableFlag) != 0;
+  if (who.uid != 0 && changes_immutable) return not_permitted();
   if ((flags & ~kImmutableFlag) != 0) {
     return fail(Code::kNotSupported, "only the immutable flag can be set");
   }
-  if (who.uid != 0 && flags != inode.flags()) return not_permitted();
   inode.set_flags(flags);
   inode.update([](InodeAttributes& attributes) { attributes.changed = current_time(); });
   return {};

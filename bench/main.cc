@@ -1,0 +1,33 @@
+// efivarium_bench EFIVARIUM [GROUP...]: groups are command, file_system, store; without any, all.
+// Ends with 1 where a goal was missed.
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "bench/bench.h"
+#include "bench/measure.h"
+
+using namespace efivarium::bench;
+
+int main(int argc, char** argv) {
+  if (argc < 2) die("usage: efivarium_bench EFIVARIUM [GROUP...]");
+  std::string disk = "/var/tmp/efivarium-bench-XXXXXX";
+  std::string memory = "/dev/shm/efivarium-bench-XXXXXX";
+  if (::mkdtemp(disk.data()) == nullptr || ::mkdtemp(memory.data()) == nullptr) {
+    die("cannot make a folder");
+  }
+  const Surroundings around{argv[1], disk, memory};
+  const auto wanted = [&](const char* group) {
+    return argc == 2 || std::find(argv + 2, argv + argc, std::string(group)) != argv + argc;
+  };
+  if (wanted("command")) measure_command(around);
+  if (wanted("store")) measure_store(around);
+  if (wanted("file_system")) measure_file_system(around);
+  std::filesystem::remove_all(disk);
+  std::filesystem::remove_all(memory);
+  if (missed() > 0) std::printf("%d goals missed\n", missed());
+  return missed() == 0 ? 0 : 1;
+}

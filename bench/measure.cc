@@ -1,0 +1,85 @@
+#include "bench/measure.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+namespace efivarium::bench {
+namespace {
+
+constexpr int kRounds = 11;
+int goals_missed = 0;
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+const char* verdict(bool reached) {
+  if (!reached) ++goals_missed;
+  return reached ? "reached" : "MISSED";
+}
+
+}  // namespace
+
+double time_calls(int count, const std::function<void()>& body) {
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < count; ++i) body();
+  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
+  return took.count() / count;
+}
+
+void compare(const std::string& what, const Sample& ours, const std::string& other_name,
+             const Sample& other, Goal goal, double limit) {
+  std::vector<double> our_times;
+  std::vector<double> other_times;
+  std::vector<double> ratios;
+  ours();
+  other();
+  for (int round = 0; round < kRounds; ++round) {
+    our_times.push_back(ours());
+    other_times.push_back(other());
+    const double ratio = our_times.back() / other_times.back();
+    ratios.push_back(goal == Goal::kAtMost ? ratio : 1 / ratio);
+  }
+  const double ratio = median(ratios);
+  const bool reached = goal == Goal::kAtMost ? ratio <= limit : ratio >= limit;
+  std::printf("%-44s %10.2f us | %-38s %10.2f us | %7.2fx %s %.1fx  %s\n", what.c_str(),
+              median(our_times), other_name.c_str(), median(other_times), ratio,
+              goal == Goal::kAtMost ? "<=" : ">=", limit, verdict(reached));
+  std::fflush(stdout);
+}
+
+void judge(const std::string& what, double value, const std::string& unit, double at_most) {
+  std::printf("%-44s %10.2f %s <= %.1f  %s\n", what.c_str(), value, unit.c_str(), at_most,
+              verdict(value <= at_most));
+  std::fflush(stdout);
+}
+
+void note(const std::string& text) {
+  std::printf("%s\n", text.c_str());
+  std::fflush(stdout);
+}
+
+int missed() { return goals_missed; }
+
+void pin(int cpu) {
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  const int count = static_cast<int>(::sysconf(_SC_NPROCESSORS_CONF));
+  for (int i = 0; i < count; ++i) {
+    if (cpu < 0 || i == cpu) CPU_SET(i, &cpus);
+  }
+  ::sched_setaffinity(0, sizeof cpus, &cpus);
+}
+
+void die(const std::string& why) {
+  std::fprintf(stderr, "efivarium_bench: %s\n", why.c_str());
+  std::exit(2);
+}
+
+}  // namespace efivarium::bench

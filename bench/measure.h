@@ -1,0 +1,36 @@
+// Measuring two things in turns, and judging their ratio.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace efivarium::bench {
+
+// Runs what is measured once and returns how long it took, in microseconds.
+using Sample = std::function<double()>;
+
+// Calls body() count times; microseconds of one call.
+double time_calls(int count, const std::function<void()>& body);
+
+enum class Goal { kAtMost, kAtLeast };
+
+// Both sides in turns, ours and the other's, for at least 11 rounds; the median of the rounds'
+// ratios is judged. ours/other for kAtMost, other/ours for kAtLeast. Prints a line.
+void compare(const std::string& what, const Sample& ours, const std::string& other_name,
+             const Sample& other, Goal goal, double limit);
+// A figure that needs no other side.
+void judge(const std::string& what, double value, const std::string& unit, double at_most);
+// Told, and not judged.
+void note(const std::string& text);
+
+// How many goals were missed so far.
+int missed();
+
+// Puts the calling thread, and what it starts, on one CPU; -1 is any.
+void pin(int cpu);
+
+// Prints why and ends the program.
+[[noreturn]] void die(const std::string& why);
+
+}  // namespace efivarium::bench

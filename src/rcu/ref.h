@@ -9,12 +9,28 @@
 
 namespace efivarium::rcu {
 
-// Base of counted objects. A new one belongs to the Ref that make() returns; when the last Ref
-// goes it is retired. A reader that finds it in a read section takes a Ref with Ref::from_reader().
+// Base of counted objects. A new one belongs to the Ref that adopts it; when the last Ref goes it
+// is retired. A reader that finds it in a read section takes a Ref with Ref::from_reader().
 class Counted : public HashNode {
  private:
   template <typename>
   friend class Ref;
+  void dispose() { retire(); }
+  mutable std::atomic<std::uint32_t> references_{1};
+};
+
+// The same for objects that no reader ever comes across: deleted at once with the last Ref.
+class PrivatelyCounted {
+ public:
+  PrivatelyCounted() = default;
+  PrivatelyCounted(const PrivatelyCounted&) = delete;
+  PrivatelyCounted& operator=(const PrivatelyCounted&) = delete;
+  virtual ~PrivatelyCounted() = default;
+
+ private:
+  template <typename>
+  friend class Ref;
+  void dispose() { delete this; }
   mutable std::atomic<std::uint32_t> references_{1};
 };
 
@@ -61,7 +77,7 @@ class Ref {
   void reset() {
     T* object = std::exchange(object_, nullptr);
     if (object != nullptr && object->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      object->retire();
+      object->dispose();
     }
   }
   // Gives the reference away to the caller.

@@ -10,11 +10,12 @@
 namespace efivarium::vfs {
 
 // The last Ref releases it: operations that are still under way hold one.
-class File final : public rcu::Counted {
+class File final : public rcu::PrivatelyCounted {
  public:
-  // flags: of open(2). opener: whose limits count for what is done through the file.
-  File(Path path, int flags, Credentials opener)
-      : path_(std::move(path)), flags_(flags), opener_(std::move(opener)) {}
+  // flags: of open(2). opener: whose limits count for what is done through the file; kept without
+  // the way to supplementary groups, which ends with the call.
+  File(Path path, int flags, const Credentials& opener)
+      : path_(std::move(path)), flags_(flags), opener_{opener.uid, opener.gid, {}} {}
 
   // Keeps its mount from going away for good.
   const Path& path() const { return path_; }

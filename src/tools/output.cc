@@ -1,7 +1,7 @@
 #include "tools/output.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
+#include <sha256.h>
 
 #include <array>
 #include <cstdio>
@@ -19,8 +19,11 @@ std::string to_hex(ByteView bytes) {
 }
 
 std::string sha256(ByteView bytes) {
-  std::array<std::uint8_t, 32> digest{};
-  ::EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, ::EVP_sha256(), nullptr);
+  std::array<std::uint8_t, SHA256_DIGEST_LENGTH> digest{};
+  SHA2_CTX context;
+  ::SHA256Init(&context);
+  ::SHA256Update(&context, bytes.data(), bytes.size());
+  ::SHA256Final(digest.data(), &context);
   return to_hex(digest);
 }
 

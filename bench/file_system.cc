@@ -31,7 +31,8 @@ void make_files(const std::string& folder) {
   std::array<char, kContentSize> content{7};
   for (int i = 0; i < kFiles; ++i) {
     const int fd = ::open((folder + "/" + file_name(i)).c_str(), O_WRONLY | O_CREAT, 0644);
-    if (fd < 0 || ::write(fd, content.data(), content.size()) != kContentSize) die("cannot write " + folder);
+    if (fd < 0 || ::write(fd, content.data(), content.size()) != kContentSize)
+      die("cannot write " + folder);
     ::close(fd);
   }
 }
@@ -47,7 +48,8 @@ class Server {
       pin(cpu);
       ::_exit(serve(directory_));
     }
-    struct stat inside {}, outside {};
+    struct stat inside {
+    }, outside{};
     for (int i = 0; i < 5000; ++i) {
       if (::stat(directory_.c_str(), &inside) == 0 &&
           ::stat((directory_ + "/..").c_str(), &outside) == 0 && inside.st_dev != outside.st_dev) {
@@ -130,7 +132,8 @@ void measure_placed(const Surroundings& around, int server_cpu, const std::strin
 }  // namespace
 
 void measure_file_system(const Surroundings& around) {
-  if (::access("/dev/fuse", R_OK | W_OK) != 0) return note("no /dev/fuse to open: no mounts measured");
+  if (::access("/dev/fuse", R_OK | W_OK) != 0)
+    return note("no /dev/fuse to open: no mounts measured");
   make_files(around.memory);
   measure_placed(around, 0, "one CPU", true);
   if (::sysconf(_SC_NPROCESSORS_ONLN) > 1) measure_placed(around, 1, "two CPUs", false);

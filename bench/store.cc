@@ -45,7 +45,8 @@ Sample rewrite(const std::string& folder) {
       const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
       if (::write(fd, image.data(), image.size()) < 0 || ::fsync(fd) != 0) die("cannot write");
       ::close(fd);
-      if (::rename(temporary.c_str(), path.c_str()) != 0 || ::fsync(directory) != 0) die("cannot rename");
+      if (::rename(temporary.c_str(), path.c_str()) != 0 || ::fsync(directory) != 0)
+        die("cannot rename");
     });
     ::close(directory);
     return took;
@@ -74,7 +75,8 @@ void measure_set(const Surroundings& around) {
   const std::string floor = around.folder + "/floor";
   const int fd = ::open(floor.c_str(), O_RDWR | O_CREAT, 0600);
   const Bytes image(540672, 0xFF);
-  if (fd < 0 || ::write(fd, image.data(), image.size()) < 0 || ::fsync(fd) != 0) die("cannot write");
+  if (fd < 0 || ::write(fd, image.data(), image.size()) < 0 || ::fsync(fd) != 0)
+    die("cannot write");
   compare("durable set, update of 100 bytes", set, "two pwrite + fdatasync", two_barriers(fd),
           Goal::kAtMost, 1.3);
   compare("durable set, update of 100 bytes", set, "synced rewrite of the file",
@@ -107,7 +109,8 @@ Sample open_all(const Bytes& image) {
       if (!opened) die("cannot open the large store");
       auto services = runtime::VariableServices::start(*std::move(opened), {});
       auto firmware = std::make_shared<runtime::Firmware>(*std::move(services));
-      if (!efivarfs::Efivarfs::mount(std::move(firmware), {}, std::make_shared<efivarfs::Limits>())) {
+      if (!efivarfs::Efivarfs::mount(std::move(firmware), {},
+                                     std::make_shared<efivarfs::Limits>())) {
         die("cannot mount the large store");
       }
     });

@@ -12,7 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // What may be created is listed under a name that is found again.
     const std::string listed = efivarfs::file_name_of(*key);
     if (!efivarfs::same_file_name(listed, listed)) std::abort();
-    if (efivarfs::hash_file_name(listed) != efivarfs::hash_file_name(std::string(listed))) std::abort();
+    if (efivarfs::hash_file_name(listed) != efivarfs::hash_file_name(std::string(listed)))
+      std::abort();
   }
   if (const auto key = VariableKey::parse(text)) {
     if (VariableKey::parse(key->to_text()) != *key) std::abort();

@@ -44,7 +44,7 @@ namespace guid_detail {
 // Where the n-th pair of digits stands in the text, and which byte it is.
 inline constexpr std::array<std::uint8_t, 16> kTextOffset = {0,  2,  4,  6,  9,  11, 14, 16,
                                                              19, 21, 24, 26, 28, 30, 32, 34};
-inline constexpr std::array<std::uint8_t, 16> kByteIndex = {3, 2, 1, 0, 5,  4,  7,  6,
+inline constexpr std::array<std::uint8_t, 16> kByteIndex = {3, 2, 1,  0,  5,  4,  7,  6,
                                                             8, 9, 10, 11, 12, 13, 14, 15};
 constexpr int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';

@@ -27,20 +27,16 @@ TEST_P(ErrorTable, MapsToStatusAndErrno) {
   EXPECT_EQ(error.to_errno(), GetParam().os_errno);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, ErrorTable,
-                         testing::Values(ErrorRow{Code::kInvalidParameter, 2, EINVAL},
-                                         ErrorRow{Code::kUnsupported, 3, EINVAL},
-                                         ErrorRow{Code::kBufferTooSmall, 5, EINVAL},
-                                         ErrorRow{Code::kNotReady, 6, EINVAL},
-                                         ErrorRow{Code::kDeviceError, 7, EIO},
-                                         ErrorRow{Code::kWriteProtected, 8, EROFS},
-                                         ErrorRow{Code::kOutOfResources, 9, ENOSPC},
-                                         ErrorRow{Code::kNotFound, 14, ENOENT},
-                                         ErrorRow{Code::kAccessDenied, 15, EINVAL},
-                                         ErrorRow{Code::kAborted, 21, EINTR},
-                                         ErrorRow{Code::kSecurityViolation, 26, EACCES},
-                                         ErrorRow{Code::kOutOfMemory, 9, ENOMEM},
-                                         ErrorRow{Code::kCorrupt, 7, EIO}));
+INSTANTIATE_TEST_SUITE_P(
+    Rows, ErrorTable,
+    testing::Values(
+        ErrorRow{Code::kInvalidParameter, 2, EINVAL}, ErrorRow{Code::kUnsupported, 3, EINVAL},
+        ErrorRow{Code::kBufferTooSmall, 5, EINVAL}, ErrorRow{Code::kNotReady, 6, EINVAL},
+        ErrorRow{Code::kDeviceError, 7, EIO}, ErrorRow{Code::kWriteProtected, 8, EROFS},
+        ErrorRow{Code::kOutOfResources, 9, ENOSPC}, ErrorRow{Code::kNotFound, 14, ENOENT},
+        ErrorRow{Code::kAccessDenied, 15, EINVAL}, ErrorRow{Code::kAborted, 21, EINTR},
+        ErrorRow{Code::kSecurityViolation, 26, EACCES}, ErrorRow{Code::kOutOfMemory, 9, ENOMEM},
+        ErrorRow{Code::kCorrupt, 7, EIO}));
 
 TEST(Error, MessageNamesOffsetAndCause) {
   EXPECT_EQ(Error(Code::kCorrupt, "name not terminated").at(0x1a0).message(),

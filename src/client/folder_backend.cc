@@ -132,7 +132,8 @@ Result<Variable> FolderBackend::read_file(const std::string& name, VariableKey k
     return fail(Code::kCorrupt, "the file is shorter than its attributes");
   }
   const ByteView data = reader.rest();
-  return Variable{std::move(key), Attributes::from_raw(*attributes), {}, Bytes(data.begin(), data.end())};
+  return Variable{
+      std::move(key), Attributes::from_raw(*attributes), {}, Bytes(data.begin(), data.end())};
 }
 
 Result<Variable> FolderBackend::read(const VariableKey& key) {
@@ -171,8 +172,8 @@ Result<void> FolderBackend::replace(const std::string& name, ByteView content) {
       ::openat(folder_.get(), temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!fd) return std::unexpected(Error::system(errno, "cannot create the file"));
   Result<void> done = write_once(fd.get(), content);
-  if (done && (::fsync(fd.get()) != 0 || ::renameat(folder_.get(), temporary.c_str(), folder_.get(),
-                                                    name.c_str()) != 0 ||
+  if (done && (::fsync(fd.get()) != 0 ||
+               ::renameat(folder_.get(), temporary.c_str(), folder_.get(), name.c_str()) != 0 ||
                ::fsync(folder_.get()) != 0)) {
     done = std::unexpected(Error::system(errno, "cannot replace the file"));
   }

@@ -19,9 +19,11 @@ TEST(Guid, FirstThreeFieldsAreLittleEndian) {
 
 TEST(Guid, ParsesEitherCaseAndNothingElse) {
   EXPECT_EQ(Guid::parse("8BE4DF61-93CA-11D2-AA0D-00E098032B8C"), kGlobalVariableGuid);
-  for (const char* bad : {"", "8be4df61", "8be4df61-93ca-11d2-aa0d-00e098032b8", "8be4df61-93ca-11d2-aa0d-00e098032b8cc",
-                          "8be4df61=93ca-11d2-aa0d-00e098032b8c", "8be4df6g-93ca-11d2-aa0d-00e098032b8c",
-                          "8be4df6193ca--11d2-aa0d-00e098032b8c", " be4df61-93ca-11d2-aa0d-00e098032b8c"}) {
+  for (const char* bad :
+       {"", "8be4df61", "8be4df61-93ca-11d2-aa0d-00e098032b8",
+        "8be4df61-93ca-11d2-aa0d-00e098032b8cc", "8be4df61=93ca-11d2-aa0d-00e098032b8c",
+        "8be4df6g-93ca-11d2-aa0d-00e098032b8c", "8be4df6193ca--11d2-aa0d-00e098032b8c",
+        " be4df61-93ca-11d2-aa0d-00e098032b8c"}) {
     EXPECT_EQ(Guid::parse(bad).error().code(), Code::kInvalidParameter) << bad;
   }
 }
@@ -63,9 +65,9 @@ TEST(VariableKey, TextIsNameDashGuid) {
   EXPECT_EQ(key->name.to_utf8(), "dump-type0-1");
   EXPECT_EQ(key->vendor, kGlobalVariableGuid);
   EXPECT_EQ(key->to_text(), "dump-type0-1-8be4df61-93ca-11d2-aa0d-00e098032b8c");
-  for (const char* bad : {"Boot0000", "-8be4df61-93ca-11d2-aa0d-00e098032b8c",
-                          "8be4df61-93ca-11d2-aa0d-00e098032b8c",
-                          "A_8be4df61-93ca-11d2-aa0d-00e098032b8c"}) {
+  for (const char* bad :
+       {"Boot0000", "-8be4df61-93ca-11d2-aa0d-00e098032b8c", "8be4df61-93ca-11d2-aa0d-00e098032b8c",
+        "A_8be4df61-93ca-11d2-aa0d-00e098032b8c"}) {
     EXPECT_FALSE(VariableKey::parse(bad)) << bad;
   }
 }

@@ -15,9 +15,10 @@ constexpr bool is_continuation(char c) { return (static_cast<unsigned char>(c) &
 // the shortest for its value.
 Result<char16_t> take_unit(std::string_view& text) {
   const auto first = static_cast<unsigned char>(text[0]);
-  const std::size_t length = first < 0x80 ? 1 : (first & 0xE0) == 0xC0 ? 2
-                             : (first & 0xF0) == 0xE0                  ? 3
-                                                                       : 0;
+  const std::size_t length = first < 0x80             ? 1
+                             : (first & 0xE0) == 0xC0 ? 2
+                             : (first & 0xF0) == 0xE0 ? 3
+                                                      : 0;
   if ((first & 0xF8) == 0xF0) {
     return fail(Code::kInvalidParameter, "a name has no characters outside the BMP");
   }

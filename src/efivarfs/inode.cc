@@ -30,8 +30,8 @@ RootInode::RootInode(Efivarfs& efivarfs)
       efivarfs_(efivarfs) {}
 
 // fs/efivarfs/inode.c, efivarfs_create(). The firmware hears of it with the first write.
-Result<Ref<vfs::Dentry>> RootInode::create(vfs::Dentry& folder, std::string_view name,
-                                           mode_t mode, const vfs::Credentials&) {
+Result<Ref<vfs::Dentry>> RootInode::create(vfs::Dentry& folder, std::string_view name, mode_t mode,
+                                           const vfs::Credentials&) {
   EFIVARIUM_TRY(VariableKey key, key_of_new_file(name));
   auto inode = Ref<VariableInode>::adopt(new VariableInode(efivarfs_, std::move(key), mode));
   return efivarfs_.add(folder, std::string(name), std::move(inode));

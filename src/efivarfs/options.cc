@@ -13,10 +13,10 @@ struct Policy {
   int number;
   bool has_priority;
 };
-constexpr std::array kPolicies = {
-    Policy{"other", SCHED_OTHER, false}, Policy{"batch", SCHED_BATCH, false},
-    Policy{"idle", SCHED_IDLE, false}, Policy{"fifo", SCHED_FIFO, true},
-    Policy{"rr", SCHED_RR, true}};
+constexpr std::array kPolicies = {Policy{"other", SCHED_OTHER, false},
+                                  Policy{"batch", SCHED_BATCH, false},
+                                  Policy{"idle", SCHED_IDLE, false},
+                                  Policy{"fifo", SCHED_FIFO, true}, Policy{"rr", SCHED_RR, true}};
 
 Result<std::uint32_t> parse_id(std::string_view text) {
   std::uint32_t id = 0;

@@ -20,8 +20,8 @@ struct Options {
   uid_t uid = 0;
   gid_t gid = 0;
   Profile profile = Profile::kDefault;
-  bool inode_flags = true;    // the immutable flag exists, and protects
-  bool report_space = true;   // statfs; nostatfs reports zeros and asks nobody
+  bool inode_flags = true;   // the immutable flag exists, and protects
+  bool report_space = true;  // statfs; nostatfs reports zeros and asks nobody
 
   base::Placement placement;  // cpus, sched: of the queue that runs the runtime services
 

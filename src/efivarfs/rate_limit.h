@@ -1,10 +1,10 @@
 // RateLimit: so many calls a window, as Linux's ___ratelimit() counts them.
 #pragma once
 
+#include <sys/types.h>
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <sys/types.h>
 
 namespace efivarium::efivarfs {
 

@@ -13,8 +13,8 @@ constexpr Guid kLinuxCrashGuid = Guid::of("cfc8fc79-be2e-4ddc-97f0-9f98bfe298a0"
 
 constexpr std::array<std::u16string_view, 2> kLoadOptionPrefixes = {u"Boot", u"Driver"};
 constexpr std::array<std::u16string_view, 9> kRemovable = {
-    u"ConIn", u"ConInDev", u"ConOut", u"ConOutDev", u"ErrOut",
-    u"ErrOutDev", u"Lang", u"OsIndications", u"PlatformLang"};
+    u"ConIn",     u"ConInDev", u"ConOut",        u"ConOutDev",   u"ErrOut",
+    u"ErrOutDev", u"Lang",     u"OsIndications", u"PlatformLang"};
 
 constexpr bool is_hex(char16_t unit) {
   return unit < 0x80 && guid_detail::hex_digit(static_cast<char>(unit)) >= 0;

@@ -212,8 +212,8 @@ void open(fuse_req_t request, fuse_ino_t id, fuse_file_info* info) noexcept {
 void create(fuse_req_t request, fuse_ino_t folder_id, const char* name, mode_t mode,
             fuse_file_info* info) noexcept {
   guarded(request, [&](Call& call) {
-    Result<Ref<File>> file = vfs::create_file(call.node(folder_id).path, name, info->flags, mode,
-                                              call.credentials());
+    Result<Ref<File>> file =
+        vfs::create_file(call.node(folder_id).path, name, info->flags, mode, call.credentials());
     if (!file) return call.fail(file.error());
     NodeTable& nodes = call.session().nodes();
     Node& node = nodes.remember((*file)->path());
@@ -233,10 +233,11 @@ void read(fuse_req_t request, fuse_ino_t, std::size_t size, off_t offset,
     Ref<File> file = file_of(info);
     const std::optional<std::uint64_t> from =
         file->cacheable ? std::optional(static_cast<std::uint64_t>(offset)) : std::nullopt;
-    vfs::read_file(std::move(file), from, size, [call = std::move(call)](Result<Bytes> got) mutable {
-      if (!got) return call.fail(got.error());
-      call.answer(::fuse_reply_buf, reinterpret_cast<const char*>(got->data()), got->size());
-    });
+    vfs::read_file(
+        std::move(file), from, size, [call = std::move(call)](Result<Bytes> got) mutable {
+          if (!got) return call.fail(got.error());
+          call.answer(::fuse_reply_buf, reinterpret_cast<const char*>(got->data()), got->size());
+        });
   });
 }
 
@@ -283,8 +284,8 @@ void fsync(fuse_req_t request, fuse_ino_t id, int, fuse_file_info*) noexcept {
 
 void opendir(fuse_req_t request, fuse_ino_t id, fuse_file_info* info) noexcept {
   guarded(request, [&](Call& call) {
-    const Result<void> allowed = vfs::check_access(call.node(id).path.dentry->inode(),
-                                                   vfs::kReadAccess, call.credentials());
+    const Result<void> allowed =
+        vfs::check_access(call.node(id).path.dentry->inode(), vfs::kReadAccess, call.credentials());
     if (!allowed) return call.fail(allowed.error());
     call.answer(::fuse_reply_open, info);
   });
@@ -336,21 +337,22 @@ void list(fuse_req_t request, fuse_ino_t id, std::size_t size, off_t offset,
     if (offset == 0 && buffer.add(".", dots, kSelf)) offset = kSelf;
     if (offset == kSelf && buffer.add("..", dots, kParent)) offset = kParent;
     const vfs::Superblock& superblock = folder.path.mount->superblock();
-    superblock.list(*folder.path.dentry, static_cast<std::uint64_t>(offset), [&](Ref<vfs::Dentry> name) {
-      const auto next = static_cast<off_t>(name->sequence());
-      if (listing == Listing::kNames) {
-        fuse_entry_param entry{};
-        const vfs::InodeAttributes attributes = name->inode().attributes();
-        entry.attr.st_mode = attributes.mode;
-        entry.attr.st_ino = attributes.number;
-        return buffer.add(name->name().c_str(), entry, next);
-      }
-      Node& node = session.nodes().remember({folder.path.mount, name});
-      const bool fits =
-          buffer.add(name->name().c_str(), session.entry(node, name->name()), next);
-      if (!fits) session.nodes().forget(session.nodes().id_of(node), 1);
-      return fits;
-    });
+    superblock.list(*folder.path.dentry, static_cast<std::uint64_t>(offset),
+                    [&](Ref<vfs::Dentry> name) {
+                      const auto next = static_cast<off_t>(name->sequence());
+                      if (listing == Listing::kNames) {
+                        fuse_entry_param entry{};
+                        const vfs::InodeAttributes attributes = name->inode().attributes();
+                        entry.attr.st_mode = attributes.mode;
+                        entry.attr.st_ino = attributes.number;
+                        return buffer.add(name->name().c_str(), entry, next);
+                      }
+                      Node& node = session.nodes().remember({folder.path.mount, name});
+                      const bool fits =
+                          buffer.add(name->name().c_str(), session.entry(node, name->name()), next);
+                      if (!fits) session.nodes().forget(session.nodes().id_of(node), 1);
+                      return fits;
+                    });
     call.answer(::fuse_reply_buf, buffer.data(), buffer.size());
   });
 }
@@ -426,8 +428,8 @@ void remount(Call& call, const Path& path, ByteView in) {
   call.answer(::fuse_reply_ioctl, 0, nullptr, std::size_t{0});
 }
 
-void ioctl(fuse_req_t request, fuse_ino_t id, unsigned command, void*, fuse_file_info*,
-           unsigned, const void* in, std::size_t in_size, std::size_t) noexcept {
+void ioctl(fuse_req_t request, fuse_ino_t id, unsigned command, void*, fuse_file_info*, unsigned,
+           const void* in, std::size_t in_size, std::size_t) noexcept {
   guarded(request, [&](Call& call) {
     const Path& path = call.node(id).path;
     const ByteView input(static_cast<const std::uint8_t*>(in), in_size);
@@ -436,7 +438,8 @@ void ioctl(fuse_req_t request, fuse_ino_t id, unsigned command, void*, fuse_file
       case FS_IOC_FSGETXATTR: {
         const Result<std::uint32_t> flags = vfs::get_flags(path);
         if (!flags) return call.fail(flags.error());
-        if (command == FS_IOC_GETFLAGS) return call.answer(::fuse_reply_ioctl, 0, &*flags, sizeof *flags);
+        if (command == FS_IOC_GETFLAGS)
+          return call.answer(::fuse_reply_ioctl, 0, &*flags, sizeof *flags);
         fsxattr extended{};
         if ((*flags & vfs::kImmutableFlag) != 0) extended.fsx_xflags = FS_XFLAG_IMMUTABLE;
         return call.answer(::fuse_reply_ioctl, 0, &extended, sizeof extended);
@@ -449,10 +452,14 @@ void ioctl(fuse_req_t request, fuse_ino_t id, unsigned command, void*, fuse_file
         if (!set) return call.fail(set.error());
         return call.answer(::fuse_reply_ioctl, 0, nullptr, std::size_t{0});
       }
-      case FS_IOC_FSSETXATTR: return call.fail(EOPNOTSUPP);
-      case kStatusRequest: return answer_status(call, path);
-      case kRemountRequest: return remount(call, path, input);
-      default: return call.fail(ENOTTY);
+      case FS_IOC_FSSETXATTR:
+        return call.fail(EOPNOTSUPP);
+      case kStatusRequest:
+        return answer_status(call, path);
+      case kRemountRequest:
+        return remount(call, path, input);
+      default:
+        return call.fail(ENOTTY);
     }
   });
 }

@@ -34,7 +34,9 @@ class Server::Session {
 
   // Makes the kernel read the file's data and attributes anew. Not on the session's thread: a
   // reader that it is to answer may hold what the kernel waits for here.
-  void drop_data(std::uint64_t node_id) { ::fuse_lowlevel_notify_inval_inode(fuse_, node_id, 0, 0); }
+  void drop_data(std::uint64_t node_id) {
+    ::fuse_lowlevel_notify_inval_inode(fuse_, node_id, 0, 0);
+  }
   // The same for a name, and then runs the job. Only the queue may wait for the folder's lock,
   // which a caller of ours may hold.
   void drop_name(std::uint64_t folder_id, std::string name, base::WorkQueue::Job then);

@@ -32,7 +32,9 @@ std::uint8_t flag(const VariableTable& stored, const VariableKey& key, std::uint
 std::vector<Variable> mode_variables(const VariableTable& stored, ModeVariables modes) {
   std::vector<Variable> supplied;
   const auto supply = [&](const char16_t* name, Bytes data) {
-    supplied.push_back({key_of(kGlobalVariableGuid, name), kBootserviceAccess | kRuntimeAccess, {},
+    supplied.push_back({key_of(kGlobalVariableGuid, name),
+                        kBootserviceAccess | kRuntimeAccess,
+                        {},
                         std::move(data)});
   };
   const auto is_there = [&](const VariableKey& key) {
@@ -40,8 +42,7 @@ std::vector<Variable> mode_variables(const VariableTable& stored, ModeVariables 
     return stored.find(section, key) != nullptr;
   };
   const bool user_mode = is_there(key_of(kGlobalVariableGuid, u"PK"));
-  const std::uint8_t enabled =
-      flag(stored, key_of(kSecureBootEnableGuid, u"SecureBootEnable"), 1);
+  const std::uint8_t enabled = flag(stored, key_of(kSecureBootEnableGuid, u"SecureBootEnable"), 1);
   supply(u"SetupMode", {static_cast<std::uint8_t>(user_mode ? 0 : 1)});
   base::ByteWriter types;
   for (const Guid& type : kSignatureTypes) types.guid(type);

@@ -11,7 +11,15 @@
 namespace efivarium::runtime {
 namespace {
 
-enum class Content : std::uint8_t { kAny, kText, kDevicePath, kPairs, kGuids, kLoadOption, kKeyOption };
+enum class Content : std::uint8_t {
+  kAny,
+  kText,
+  kDevicePath,
+  kPairs,
+  kGuids,
+  kLoadOption,
+  kKeyOption
+};
 enum class Writer : std::uint8_t { kAnybody, kFirmware };
 
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
@@ -94,13 +102,20 @@ bool matches(std::u16string_view pattern, std::u16string_view name) {
 
 bool content_is_right(Content content, ByteView data) {
   switch (content) {
-    case Content::kAny: return true;
-    case Content::kText: return std::ranges::find(data, 0) != data.end();
-    case Content::kDevicePath: return efi::check_device_path(data).has_value();
-    case Content::kPairs: return data.size() % 2 == 0;
-    case Content::kGuids: return data.size() % 16 == 0;
-    case Content::kLoadOption: return efi::check_load_option(data).has_value();
-    case Content::kKeyOption: return (data.size() - 10) % 4 == 0;  // EFI_KEY_OPTION and its keys
+    case Content::kAny:
+      return true;
+    case Content::kText:
+      return std::ranges::find(data, 0) != data.end();
+    case Content::kDevicePath:
+      return efi::check_device_path(data).has_value();
+    case Content::kPairs:
+      return data.size() % 2 == 0;
+    case Content::kGuids:
+      return data.size() % 16 == 0;
+    case Content::kLoadOption:
+      return efi::check_load_option(data).has_value();
+    case Content::kKeyOption:
+      return (data.size() - 10) % 4 == 0;  // EFI_KEY_OPTION and its keys
   }
   return false;
 }

@@ -123,7 +123,8 @@ Result<VariableInfo> VariableServices::query_variable_info(Attributes attributes
   }
   const bool only_non_volatile =
       !attributes.has_any(kBootserviceAccess | kRuntimeAccess | kHardwareErrorRecord);
-  if (only_non_volatile || (attributes.has(kRuntimeAccess) && !attributes.has(kBootserviceAccess)) ||
+  if (only_non_volatile ||
+      (attributes.has(kRuntimeAccess) && !attributes.has(kBootserviceAccess)) ||
       (attributes.has(kHardwareErrorRecord) && !attributes.has(kNonVolatile)) ||
       (phase_ == Phase::kRunTime && !attributes.has(kRuntimeAccess))) {
     return fail(Code::kInvalidParameter, "attributes that no variable can have");
@@ -137,8 +138,8 @@ Result<VariableInfo> VariableServices::query_variable_info(Attributes attributes
   } else {
     info.maximum_storage = info.remaining_storage = limits_.volatile_storage;
   }
-  const std::uint64_t room = info.remaining_storage - std::min(info.remaining_storage,
-                                                               limits_.record_overhead);
+  const std::uint64_t room =
+      info.remaining_storage - std::min(info.remaining_storage, limits_.record_overhead);
   info.maximum_size = std::min(largest(attributes), room);
   return info;
 }
@@ -176,15 +177,14 @@ Result<void> VariableServices::check_attributes(Attributes attributes) const {
   if (!attributes.without(kKnown).empty()) {
     return fail(Code::kInvalidParameter, "unknown attributes");
   }
-  const bool runtime_alone =
-      attributes.has(kRuntimeAccess) && !attributes.has(kBootserviceAccess);
-  const bool non_volatile_alone = attributes.without(kAuthenticatedWriteAccess | kAppendWrite) ==
-                                      kNonVolatile &&
-                                  !attributes.has(kAppendWrite);
+  const bool runtime_alone = attributes.has(kRuntimeAccess) && !attributes.has(kBootserviceAccess);
+  const bool non_volatile_alone =
+      attributes.without(kAuthenticatedWriteAccess | kAppendWrite) == kNonVolatile &&
+      !attributes.has(kAppendWrite);
   if (runtime_alone || non_volatile_alone) {
-    return fail(attributes.has(kAuthenticatedWriteAccess) ? Code::kUnsupported
-                                                          : Code::kInvalidParameter,
-                "a combination of attributes that no variable can have");
+    return fail(
+        attributes.has(kAuthenticatedWriteAccess) ? Code::kUnsupported : Code::kInvalidParameter,
+        "a combination of attributes that no variable can have");
   }
   if (attributes.has(kAuthenticatedWriteAccess)) {
     return fail(Code::kUnsupported, "counter-based authentication is gone");
@@ -228,8 +228,7 @@ Result<void> VariableServices::set_variable(const VariableKey& key, Attributes a
 
 // edk2 UpdateVariable().
 Result<void> VariableServices::apply(const std::optional<Variable>& existing,
-                                     const VariableKey& key, Attributes attributes,
-                                     ByteView data) {
+                                     const VariableKey& key, Attributes attributes, ByteView data) {
   const bool at_run_time = phase_ == Phase::kRunTime;
   const bool append = attributes.has(kAppendWrite);
   if (existing) {
@@ -256,10 +255,9 @@ Result<void> VariableServices::apply(const std::optional<Variable>& existing,
 
 Result<void> VariableServices::keep(const Variable& variable) {
   if (variable.attributes.has(kNonVolatile)) {
-    const bool as_firmware =
-        space_policy_ == SpacePolicy::kAsFirmware && phase_ == Phase::kRunTime;
-    EFIVARIUM_TRY(store_->put(
-        variable, as_firmware ? store::Reclaim::kForbidden : store::Reclaim::kAllowed));
+    const bool as_firmware = space_policy_ == SpacePolicy::kAsFirmware && phase_ == Phase::kRunTime;
+    EFIVARIUM_TRY(
+        store_->put(variable, as_firmware ? store::Reclaim::kForbidden : store::Reclaim::kAllowed));
   }
   table_.publish(variable);
   return {};

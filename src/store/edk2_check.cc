@@ -10,7 +10,7 @@ namespace efivarium::store {
 namespace {
 
 constexpr std::array<std::string_view, 8> kKindTexts = {
-    "unreadable", "volume_header", "damaged_record", "skipped_records",
+    "unreadable", "volume_header",     "damaged_record",      "skipped_records",
     "duplicate",  "interrupted_write", "interrupted_reclaim", "working_area"};
 
 // A damaged volume header, when a whole store of a layout that fits stands behind it.
@@ -60,7 +60,8 @@ Result<void> survey_working_area(base::Device& device, Survey& survey) {
   const std::uint64_t offset = survey.volume.working_offset();
   switch (state) {
     case WorkingState::kIdle:
-    case WorkingState::kUnused: break;
+    case WorkingState::kUnused:
+      break;
     case WorkingState::kPending:
       add(survey, FindingKind::kInterruptedReclaim, offset,
           "a rewrite of the variables was cut short; the whole copy is in the spare area");
@@ -85,8 +86,7 @@ std::vector<Edk2Record> survey_records(Survey& survey) {
   while (walk.damage) {
     add(survey, FindingKind::kDamagedRecord, walk.damage->offset().value_or(origin + walk.end),
         walk.damage->text());
-    const auto next =
-        find_plausible_record(store, walk.end + kHeaderAlignment, survey.volume.kind);
+    const auto next = find_plausible_record(store, walk.end + kHeaderAlignment, survey.volume.kind);
     if (!next) {
       add(survey, FindingKind::kSkippedRecords, origin + walk.end,
           std::to_string(store.size() - walk.end) + " bytes behind it hold no whole variable");
@@ -160,8 +160,8 @@ Result<Report> check_store(base::Device& device, Edk2Layouts layouts) {
   if (survey) return std::move(survey->report);
   if (survey.error().code() == Code::kSystem) return std::unexpected(survey.error());
   Report report;
-  report.findings.push_back({FindingKind::kUnreadable, survey.error().offset().value_or(0),
-                             survey.error().text()});
+  report.findings.push_back(
+      {FindingKind::kUnreadable, survey.error().offset().value_or(0), survey.error().text()});
   return report;
 }
 

@@ -21,7 +21,7 @@ inline constexpr std::uint8_t kErased = 0xFF;
 inline constexpr Guid kNvDataGuid = Guid::of("fff12b8d-7696-4c8b-a985-2747075b4f50");
 inline constexpr std::uint32_t kVolumeSignature = 0x4856465F;  // _FVH
 inline constexpr std::uint64_t kVolumeSignatureOffset = 0x28;
-inline constexpr std::uint16_t kVolumeHeaderSize = 0x48;       // with one block-map entry
+inline constexpr std::uint16_t kVolumeHeaderSize = 0x48;  // with one block-map entry
 inline constexpr std::uint8_t kVolumeRevision = 2;
 inline constexpr std::uint32_t kVolumeAttributes = 0x0004FEFF;  // of build-time images
 
@@ -69,7 +69,7 @@ struct Edk2Layout {
   std::uint8_t padding;         // its value
   std::uint64_t volume_length;  // FvLength
   std::uint32_t block_size;
-  std::uint32_t store_size;     // with its header
+  std::uint32_t store_size;  // with its header
   std::uint64_t working_offset, working_size;
   std::uint64_t spare_offset, spare_size;
   // PcdMaxVariableSize, PcdMaxAuthVariableSize and PcdMaxVolatileVariableSize, headers included.

@@ -16,7 +16,7 @@ struct Queue {
   std::uint64_t next = kWorkingHeaderSize;  // offset in the area of the first entry not complete
   std::uint8_t header_flags = kErased;      // of that entry; erased if there is none yet
   std::uint8_t record_flags = kErased;
-  bool tail_is_erased = true;               // behind the last complete entry
+  bool tail_is_erased = true;  // behind the last complete entry
 };
 
 constexpr bool is_set(std::uint8_t flags, std::uint8_t bit) { return (flags & bit) == 0; }
@@ -91,7 +91,8 @@ Result<void> finish_restore(base::Device& device, const Edk2Volume& volume, std:
   EFIVARIUM_TRY(const Bytes blocks,
                 device.read_bytes(volume.spare_offset(), volume.layout->rewritten_size()));
   EFIVARIUM_TRY(write_step(device, volume.base, blocks));
-  EFIVARIUM_TRY(write_flags(device, entry + kWriteHeaderSize, set(record_flags, kDestinationComplete)));
+  EFIVARIUM_TRY(
+      write_flags(device, entry + kWriteHeaderSize, set(record_flags, kDestinationComplete)));
   return write_flags(device, entry, set(header_flags, kComplete));
 }
 
@@ -124,14 +125,13 @@ Bytes serialize_working_header(std::uint64_t working_size) {
     return std::move(header).take();
   };
   const Bytes blank = build(0xFFFFFFFF, kErased);
-  const auto crc = static_cast<std::uint32_t>(
-      ::crc32(0, blank.data(), static_cast<unsigned>(blank.size())));
+  const auto crc =
+      static_cast<std::uint32_t>(::crc32(0, blank.data(), static_cast<unsigned>(blank.size())));
   return build(crc, kWorkingValid);
 }
 
 bool restore_is_pending(base::Device& device, std::uint64_t base, const Edk2Layout& layout) {
-  const Result<Bytes> header =
-      device.read_bytes(base + layout.working_offset, kWorkingHeaderSize);
+  const Result<Bytes> header = device.read_bytes(base + layout.working_offset, kWorkingHeaderSize);
   if (!header || *header != serialize_working_header(layout.working_size)) return false;
   const Result<Bytes> area = read_working_area(device, base, layout);
   return area && is_pending(parse_queue(*area));

@@ -21,11 +21,11 @@ bool restore_is_pending(base::Device& device, std::uint64_t base, const Edk2Layo
 
 enum class WorkingState : std::uint8_t {
   kIdle,
-  kUnused,       // never used; the first write sets it up
-  kUnfinished,   // an entry was begun and given up; nothing is lost
-  kPending,      // restore_is_pending()
-  kCrowded,      // bytes behind the last entry, or a replaced header: to be set up anew
-  kInvalid,      // neither header nor copy of it
+  kUnused,      // never used; the first write sets it up
+  kUnfinished,  // an entry was begun and given up; nothing is lost
+  kPending,     // restore_is_pending()
+  kCrowded,     // bytes behind the last entry, or a replaced header: to be set up anew
+  kInvalid,     // neither header nor copy of it
 };
 Result<WorkingState> working_state(base::Device& device, const Edk2Volume& volume);
 

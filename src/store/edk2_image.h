@@ -17,7 +17,9 @@ inline constexpr std::array kTinyLayouts = {
 
 inline Variable make_variable(const char16_t* name, std::size_t size, std::uint8_t fill) {
   return {{Guid::of("20230501-1234-5678-9abc-def012345678"), *VariableName::from_units(name)},
-          kUsualAttributes, {}, Bytes(size, fill)};
+          kUsualAttributes,
+          {},
+          Bytes(size, fill)};
 }
 
 // Puts records, whatever their states, one behind the other into a blank store.

@@ -18,7 +18,7 @@ struct Edk2Record {
   Guid vendor;
   ByteView name;  // UCS-2 with the terminator; empty for kStateHeaderValid
   ByteView data;
-  ByteView raw;   // all of it, padding included
+  ByteView raw;  // all of it, padding included
 
   std::uint32_t size() const { return end - offset; }
   bool may_be_live() const { return state == kStateAdded || state == kStateInTransition; }

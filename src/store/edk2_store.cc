@@ -36,8 +36,8 @@ Result<Bytes> Edk2Store::read_store() {
 // What a cut writer left behind the last record. The list ends at its header, whose state is
 // erased, or whose start is not written; so it stays, whichever bytes of this a further cut leaves.
 Result<void> Edk2Store::clean_tail(ByteView store, std::uint32_t from) {
-  const auto last = std::find_if(store.rbegin(), store.rend(),
-                                 [](std::uint8_t byte) { return byte != kErased; });
+  const auto last =
+      std::find_if(store.rbegin(), store.rend(), [](std::uint8_t byte) { return byte != kErased; });
   const auto end = static_cast<std::size_t>(store.rend() - last);
   EFIVARIUM_TRY(device_->write(volume_.store_offset() + from, Bytes(end - from, kErased)));
   return device_->sync();
@@ -112,8 +112,8 @@ Result<void> Edk2Store::guard(Result<void> done) {
 }
 
 Result<void> Edk2Store::write_state(Slot& slot, std::uint8_t state) {
-  EFIVARIUM_TRY(device_->write(volume_.store_offset() + slot.offset + kStateOffset,
-                               ByteView(&state, 1)));
+  EFIVARIUM_TRY(
+      device_->write(volume_.store_offset() + slot.offset + kStateOffset, ByteView(&state, 1)));
   slot.state = state;
   return {};
 }
@@ -177,8 +177,8 @@ Result<void> Edk2Store::append(const Variable& variable, ByteView record) {
   EFIVARIUM_TRY(write_state(added, kStateAdded));
   EFIVARIUM_TRY(barrier());
 
-  end_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-      end_ + stored_size(record.size()), volume_.layout->store_size));
+  end_ = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(end_ + stored_size(record.size()), volume_.layout->store_size));
   added.size = end_ - added.offset;
   live_ += added.size;
   if (old == slots_.end()) {

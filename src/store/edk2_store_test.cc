@@ -70,7 +70,8 @@ TEST(Edk2Damage, UnknownState) {
 
 TEST(Edk2Damage, NameSizeOddZeroOrHuge) {
   for (const std::uint8_t size : Bytes{0x00, 0x02, 0x0D, 0xFE}) {
-    Edk2Image image = Edk2Image().add(kFirst, kStateAdded).add(kSecond, kStateAdded).patch_last(36, size);
+    Edk2Image image =
+        Edk2Image().add(kFirst, kStateAdded).add(kSecond, kStateAdded).patch_last(36, size);
     if (size == 0xFE) image.patch_last(38, 0xFF);
     const std::uint64_t offset = image.last_offset();
     expect_damage(image.add(kThird, kStateAdded), FindingKind::kDamagedRecord, offset, 1, 2);
@@ -83,7 +84,8 @@ TEST(Edk2Damage, DataSizePastTheEnd) {
 }
 
 TEST(Edk2Damage, DataOfNoSize) {
-  Edk2Image image = Edk2Image().add(kFirst, kStateAdded).add(make_variable(u"E", 0, 0), kStateAdded);
+  Edk2Image image =
+      Edk2Image().add(kFirst, kStateAdded).add(make_variable(u"E", 0, 0), kStateAdded);
   expect_damage(image, FindingKind::kDamagedRecord, image.last_offset(), 1, 1);
 }
 
@@ -96,7 +98,8 @@ TEST(Edk2Damage, NameNotTerminatedOrWithANulInside) {
 }
 
 TEST(Edk2Damage, RecordsBehindABreakAreNotTakenForATornTail) {
-  Edk2Image image = Edk2Image().add(kFirst, kStateAdded).add(kSecond, kStateAdded).patch_last(0, 0x00);
+  Edk2Image image =
+      Edk2Image().add(kFirst, kStateAdded).add(kSecond, kStateAdded).patch_last(0, 0x00);
   const std::uint64_t offset = image.last_offset();
   expect_damage(image.add(kThird, kStateAdded), FindingKind::kDamagedRecord, offset, 1, 2);
 }
@@ -170,7 +173,14 @@ TEST(Edk2Volume, DataThatLooksLikeAnotherLayoutsWorkingAreaIsData) {
   image.add(make_variable(u"Filler", 0x18000, 0), kStateAdded);
   Bytes forged = serialize_working_header(small.working_size);
   base::ByteWriter entry;  // written whole to the spare area, not copied back
-  entry.u8(0xFC).fill(3, 0xFF).guid(kFtwCallerGuid).fill(4, 0xFF).u64(1).u64(0).u8(0xFD).fill(39, 0xFF);
+  entry.u8(0xFC)
+      .fill(3, 0xFF)
+      .guid(kFtwCallerGuid)
+      .fill(4, 0xFF)
+      .u64(1)
+      .u64(0)
+      .u8(0xFD)
+      .fill(39, 0xFF);
   forged.insert(forged.end(), entry.view().begin(), entry.view().end());
   for (std::size_t i = 0; i < forged.size(); ++i) image.patch(small.working_offset + i, forged[i]);
   Edk2Image other(StoreKind::kAuthenticated, small);
@@ -236,7 +246,10 @@ TEST(Edk2Store, AfterAFailedWriteNothingMoreIsWritten) {
 
 // edk2's order after a reclaim: live variables, then those whose update was cut, promoted.
 TEST(Edk2Store, ReclaimPromotesOrphansBehindTheOthers) {
-  const auto store = open(Edk2Image().add(kFirst, kStateInTransition).add(kSecond, kStateAdded).add(kThird, kStateReplaced),
+  const auto store = open(Edk2Image()
+                              .add(kFirst, kStateInTransition)
+                              .add(kSecond, kStateAdded)
+                              .add(kThird, kStateReplaced),
                           Access::kReadWrite);
   ASSERT_TRUE(store);
   ASSERT_TRUE((*store)->compact());
@@ -244,7 +257,8 @@ TEST(Edk2Store, ReclaimPromotesOrphansBehindTheOthers) {
 }
 
 TEST(Edk2Store, AnOldWritersHeaderWithoutDataIsSkipped) {
-  const auto store = open(Edk2Image().add(kFirst, kStateHeaderValid).add(kSecond, kStateAdded), Access::kReadWrite);
+  const auto store = open(Edk2Image().add(kFirst, kStateHeaderValid).add(kSecond, kStateAdded),
+                          Access::kReadWrite);
   ASSERT_TRUE(store);
   EXPECT_THAT(*(*store)->load(), ElementsAre(kSecond));
 }
@@ -266,7 +280,8 @@ TEST_F(CreateStore, IsByteForByteTheDistributionsTemplate) {
     std::size_t size;
     unsigned long crc;
   };
-  for (const Template& known : {Template{"ovmf-2m", 131072, 0x449d8c78}, {"ovmf-4m", 540672, 0x94df64cc}}) {
+  for (const Template& known :
+       {Template{"ovmf-2m", 131072, 0x449d8c78}, {"ovmf-4m", 540672, 0x94df64cc}}) {
     const std::string path = folder_ + "/" + known.layout;
     ASSERT_TRUE(create_store(path, *layout_by_name(known.layout)));
     const auto bytes = base::read_file(path, known.size);

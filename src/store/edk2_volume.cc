@@ -93,12 +93,11 @@ Result<Edk2Volume> read_volume(base::Device& device, std::uint64_t base_offset,
   return volume;
 }
 
-// At this offset: a whole volume, or one whose rewrite through the spare area was cut short. Its own
-// header says which layout's working area counts. Only where the cut took the header too is every
-// layout tried, the largest first: what is a working area in a smaller one is variables in a larger,
-// which a guest may fill as it likes.
-Result<Edk2Volume> volume_at(base::Device& device, std::uint64_t base_offset,
-                             Edk2Layouts layouts) {
+// At this offset: a whole volume, or one whose rewrite through the spare area was cut short. Its
+// own header says which layout's working area counts. Only where the cut took the header too is
+// every layout tried, the largest first: what is a working area in a smaller one is variables in a
+// larger, which a guest may fill as it likes.
+Result<Edk2Volume> volume_at(base::Device& device, std::uint64_t base_offset, Edk2Layouts layouts) {
   Result<Edk2Volume> whole = read_volume(device, base_offset, base_offset, layouts);
   if (whole) {
     if (restore_is_pending(device, base_offset, *whole->layout)) {
@@ -153,7 +152,8 @@ Result<Edk2Volume> find_volume(base::Device& device, Edk2Layouts layouts) {
   if (first) return first;
   EFIVARIUM_TRY(const bool unformatted, is_unformatted(device, layouts));
   if (unformatted) {
-    return fail(Code::kNotFormatted, "not formatted: a guest's firmware does it at its first start");
+    return fail(Code::kNotFormatted,
+                "not formatted: a guest's firmware does it at its first start");
   }
   EFIVARIUM_TRY(const bool damaged_first, has_signature(device, 0));
   if (damaged_first) return first;

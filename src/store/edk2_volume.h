@@ -10,7 +10,7 @@ enum class StoreKind : std::uint8_t { kAuthenticated, kPlain };
 
 struct Edk2Volume {
   const Edk2Layout* layout = nullptr;
-  std::uint64_t base = 0;     // of the volume in the file
+  std::uint64_t base = 0;  // of the volume in the file
   // Where the variable region is read from: base, or the spare area while a rewrite of the region
   // that was cut short has yet to be finished.
   std::uint64_t source = 0;

@@ -35,8 +35,7 @@ Contents contents_of(Edk2Store& store) {
 void expect_permitted(const std::vector<Step>& log, const Edk2Layout& layout) {
   for (const Step& step : log) {
     if (step.is_barrier()) continue;
-    const bool in_region =
-        base::inside(step.offset, step.bytes.size(), layout.rewritten_size());
+    const bool in_region = base::inside(step.offset, step.bytes.size(), layout.rewritten_size());
     const bool in_areas = step.offset >= layout.working_offset &&
                           base::inside(step.offset, step.bytes.size(), layout.volume_length);
     EXPECT_TRUE(in_region || in_areas) << step.offset << " + " << step.bytes.size();
@@ -251,7 +250,10 @@ TEST_P(PowerCut, OrphanOfAnUpdateIsTheValue) {
 
 TEST_P(PowerCut, StaleCopyIsNeverSeenAgain) {
   const auto image = [&] {
-    return Edk2Image(GetParam()).add(old_, kStateInTransition).add(new_, kStateAdded).add(other_, kStateAdded);
+    return Edk2Image(GetParam())
+        .add(old_, kStateInTransition)
+        .add(new_, kStateAdded)
+        .add(other_, kStateAdded);
   };
   Story(image()).put(newer_).expect_to_survive_every_cut();
   Story(image()).remove(new_).expect_to_survive_every_cut();
@@ -260,7 +262,10 @@ TEST_P(PowerCut, StaleCopyIsNeverSeenAgain) {
 
 TEST_P(PowerCut, StaleCopyBehindTheLiveOneIsNeverSeenAgain) {
   const auto image = [&] {
-    return Edk2Image(GetParam()).add(new_, kStateAdded).add(old_, kStateInTransition).add(other_, kStateAdded);
+    return Edk2Image(GetParam())
+        .add(new_, kStateAdded)
+        .add(old_, kStateInTransition)
+        .add(other_, kStateAdded);
   };
   Story(image()).put(newer_).expect_to_survive_every_cut();
   Story(image()).remove(new_).expect_to_survive_every_cut();
@@ -268,7 +273,10 @@ TEST_P(PowerCut, StaleCopyBehindTheLiveOneIsNeverSeenAgain) {
 
 TEST_P(PowerCut, SecondLiveCopyIsNeverSeen) {
   const auto image = [&] {
-    return Edk2Image(GetParam()).add(old_, kStateAdded).add(new_, kStateAdded).add(other_, kStateAdded);
+    return Edk2Image(GetParam())
+        .add(old_, kStateAdded)
+        .add(new_, kStateAdded)
+        .add(other_, kStateAdded);
   };
   Story(image()).put(newer_).expect_to_survive_every_cut();
   Story(image()).remove(new_).expect_to_survive_every_cut();
@@ -338,15 +346,15 @@ TEST_P(PowerCut, RecoveryMayBeCutToo) {
       device->log_to(&recovery);
       ASSERT_TRUE(Edk2Store::open(std::move(device), base::Access::kReadWrite, kTinyLayouts));
       expect_permitted(recovery, kTinyLayouts.front());
-      for_each_cut(medium, recovery, [&](const Bytes& cut, std::size_t) {
-        ASSERT_TRUE(survives(cut, {before}));
-      });
+      for_each_cut(medium, recovery,
+                   [&](const Bytes& cut, std::size_t) { ASSERT_TRUE(survives(cut, {before})); });
     }
   }
 }
 
 TEST_P(PowerCut, RepairMayBeCutAndDoneAgain) {
-  const Edk2Image image = two().add(newer_, 0x12).add(make_variable(u"Behind", 9, 0x99), kStateAdded);
+  const Edk2Image image =
+      two().add(newer_, 0x12).add(make_variable(u"Behind", 9, 0x99), kStateAdded);
   const auto repaired = [](const Bytes& medium) {
     base::MemoryDevice device(medium);
     EXPECT_TRUE(repair_store(device, kTinyLayouts));
@@ -362,9 +370,8 @@ TEST_P(PowerCut, RepairMayBeCutAndDoneAgain) {
   device.log_to(&log);
   ASSERT_TRUE(repair_store(device, kTinyLayouts));
   expect_permitted(log, kTinyLayouts.front());
-  for_each_cut(image.bytes(), log, [&](const Bytes& cut, std::size_t) {
-    ASSERT_EQ(repaired(cut), whole);
-  });
+  for_each_cut(image.bytes(), log,
+               [&](const Bytes& cut, std::size_t) { ASSERT_EQ(repaired(cut), whole); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, PowerCut,

@@ -19,10 +19,10 @@ struct Space {
 
 // What one variable may measure, name with its NUL and data together.
 struct Limits {
-  std::uint64_t record_overhead = 0;     // header bytes of a record, before name and data
-  std::uint64_t max_variable = 0;        // ordinary non-volatile
-  std::uint64_t max_authenticated = 0;   // with an authenticated-write attribute
-  std::uint64_t max_volatile = 0;        // kept in memory by the firmware, not in the store
+  std::uint64_t record_overhead = 0;    // header bytes of a record, before name and data
+  std::uint64_t max_variable = 0;       // ordinary non-volatile
+  std::uint64_t max_authenticated = 0;  // with an authenticated-write attribute
+  std::uint64_t max_volatile = 0;       // kept in memory by the firmware, not in the store
   std::uint64_t volatile_storage = 0;
 };
 

@@ -42,7 +42,8 @@ std::string restore_surrogates(const std::string& json) {
       ++i;
       continue;
     }
-    const bool candidate = here.size() >= 12 && (here.starts_with("\\udbfe\\u") || here.starts_with("\\udbff\\u"));
+    const bool candidate =
+        here.size() >= 12 && (here.starts_with("\\udbfe\\u") || here.starts_with("\\udbff\\u"));
     if (!candidate) {
       text += json[i];
       continue;

@@ -1,4 +1,5 @@
-// The efivarium command; under the names mount.efivarium and mount.fuse.efivarium mount(8)'s helper.
+// The efivarium command; under the names mount.efivarium and mount.fuse.efivarium mount(8)'s
+// helper.
 
 #include <string_view>
 

@@ -13,15 +13,15 @@ namespace {
 
 // For mount(8) and fstab(5) alone.
 constexpr std::array<std::string_view, 14> kIgnored = {
-    "defaults", "auto", "noauto", "user", "nouser", "users", "owner", "group",
-    "_netdev", "nofail", "rw", "fd", "rootmode", "blksize"};
+    "defaults", "auto",    "noauto", "user", "nouser", "users",    "owner",
+    "group",    "_netdev", "nofail", "rw",   "fd",     "rootmode", "blksize"};
 // What the kernel shows of a FUSE mount, and hands back on remount.
 constexpr std::array<std::string_view, 5> kShownByKernel = {"user_id", "group_id", "max_read",
                                                             "subtype", "fsname"};
 constexpr std::array<std::string_view, 20> kKernel = {
-    "suid", "nosuid", "dev", "nodev", "exec", "noexec", "atime", "noatime", "diratime",
-    "nodiratime", "relatime", "norelatime", "strictatime", "sync", "async", "dirsync",
-    "allow_other", "lazytime", "nolazytime", "nosymfollow"};
+    "suid",    "nosuid",   "dev",         "nodev",    "exec",       "noexec",      "atime",
+    "noatime", "diratime", "nodiratime",  "relatime", "norelatime", "strictatime", "sync",
+    "async",   "dirsync",  "allow_other", "lazytime", "nolazytime", "nosymfollow"};
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
@@ -30,16 +30,12 @@ bool is_one_of(const std::array<std::string_view, N>& words, std::string_view wo
 
 }  // namespace
 
-bool is_realtime(const std::string& flag_file) {
-  const Result<Bytes> flag = base::read_file(flag_file, 16);
-  return flag && !flag->empty() && flag->front() == '1';
-}
-
-MountOptions MountOptions::defaults() {
+MountOptions MountOptions::defaults(const std::string& realtime_flag) {
   MountOptions options;
+  const Result<Bytes> flag = base::read_file(realtime_flag, 16);
   options.file_system.uid = ::geteuid();
   options.file_system.gid = ::getegid();
-  options.file_system.report_space = !is_realtime();
+  options.file_system.report_space = !flag || flag->empty() || flag->front() != '1';
   return options;
 }
 

@@ -13,17 +13,14 @@ struct MountOptions {
   efivarfs::Options file_system;
   bool read_only = false;
   bool remount = false;
-  std::vector<std::string> kernel;     // nosuid, noatime, allow_other, ...
-  std::string of_file_system;          // what efivarfs took, as given: for a remount
+  std::vector<std::string> kernel;  // nosuid, noatime, allow_other, ...
+  std::string of_file_system;       // what efivarfs took, as given: for a remount
 
-  // The defaults for who mounts: the caller owns the files, and on a real-time kernel statfs asks
-  // nobody.
-  static MountOptions defaults();
+  // The defaults for who mounts: the caller owns the files, and statfs asks nobody on a PREEMPT_RT
+  // kernel, whose flag file holds 1.
+  static MountOptions defaults(const std::string& realtime_flag = "/sys/kernel/realtime");
   // Adds a list with commas. kInvalidParameter, and *bad is the word.
   Result<void> parse(std::string_view options, std::string& bad);
 };
-
-// Whether this kernel is PREEMPT_RT: the file /sys/kernel/realtime holds 1.
-bool is_realtime(const std::string& flag_file = "/sys/kernel/realtime");
 
 }  // namespace efivarium::tools

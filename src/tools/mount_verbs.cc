@@ -30,10 +30,10 @@ struct FlagOption {
 };
 // What a remount of the kernel's side may change.
 constexpr std::array kFlagOptions = {
-    FlagOption{"nosuid", MS_NOSUID},     FlagOption{"nodev", MS_NODEV},
-    FlagOption{"noexec", MS_NOEXEC},     FlagOption{"sync", MS_SYNCHRONOUS},
-    FlagOption{"dirsync", MS_DIRSYNC},   FlagOption{"noatime", MS_NOATIME},
-    FlagOption{"nodiratime", MS_NODIRATIME}, FlagOption{"relatime", MS_RELATIME},
+    FlagOption{"nosuid", MS_NOSUID},          FlagOption{"nodev", MS_NODEV},
+    FlagOption{"noexec", MS_NOEXEC},          FlagOption{"sync", MS_SYNCHRONOUS},
+    FlagOption{"dirsync", MS_DIRSYNC},        FlagOption{"noatime", MS_NOATIME},
+    FlagOption{"nodiratime", MS_NODIRATIME},  FlagOption{"relatime", MS_RELATIME},
     FlagOption{"strictatime", MS_STRICTATIME}};
 
 bool has_word(std::string_view options, std::string_view word) {
@@ -47,11 +47,13 @@ bool has_word(std::string_view options, std::string_view word) {
 int remount(const std::string& directory, const std::string& options) {
   MountOptions parsed = MountOptions::defaults();
   std::string bad;
-  if (const auto done = parsed.parse(options, bad); !done) return complain("-o " + bad, done.error());
+  if (const auto done = parsed.parse(options, bad); !done)
+    return complain("-o " + bad, done.error());
   const bool names_mode = has_word(options, "ro") || has_word(options, "rw");
   std::string own = parsed.of_file_system;
   if (names_mode) own += std::string(own.empty() ? "" : ",") + (parsed.read_only ? "ro" : "rw");
-  if (const auto done = request_remount(directory, own); !done) return complain(directory, done.error());
+  if (const auto done = request_remount(directory, own); !done)
+    return complain(directory, done.error());
   if (!names_mode && parsed.kernel.empty()) return kDone;
   const auto status = server_status(directory);
   const bool read_only = status && has_word(status->options, "ro");
@@ -87,8 +89,8 @@ int unmount(const std::string& directory, Unmount how) {
   const auto status = server_status(directory);
   const bool dead = !status && status.error().to_errno() == ENOTCONN;
   if (!status && !dead) return complain(directory, status.error());
-  const base::UniqueFd server(
-      status ? static_cast<int>(::syscall(SYS_pidfd_open, status->pid, 0)) : -1);
+  const base::UniqueFd server(status ? static_cast<int>(::syscall(SYS_pidfd_open, status->pid, 0))
+                                     : -1);
   const int flags = UMOUNT_NOFOLLOW | (how == Unmount::kLazy ? MNT_DETACH : 0);
   if (::umount2(directory.c_str(), flags) != 0) {
     if (errno != EPERM) return complain(directory, Error::system(errno, "cannot unmount"));
@@ -110,7 +112,8 @@ int unmount_all(const std::vector<std::string>& directories, Unmount how, bool w
     }
     const auto mounts = list_mounts();
     if (!mounts) return complain(directory, mounts.error());
-    const std::unique_ptr<char, void (*)(void*)> real(::realpath(directory.c_str(), nullptr), ::free);
+    const std::unique_ptr<char, void (*)(void*)> real(::realpath(directory.c_str(), nullptr),
+                                                      ::free);
     const std::string top = real ? real.get() : directory;
     for (auto entry = mounts->rbegin(); entry != mounts->rend(); ++entry) {
       if (entry->directory == top || entry->directory.starts_with(top + "/")) {
@@ -199,7 +202,9 @@ void add_mount_verbs(CLI::App& app, Job& job) {
     return remount(w.directories.front(), w.options);
   });
   remount_verb->add_option("-o,--options", words->options, "statfs, nostatfs, ro, rw")->required();
-  remount_verb->add_option("DIR", words->directories, "where it is mounted")->required()->expected(1);
+  remount_verb->add_option("DIR", words->directories, "where it is mounted")
+      ->required()
+      ->expected(1);
   CLI::App* mounts_verb =
       verb("mounts", "list the mounts", [](const Words& w) { return show_mounts(w.json); });
   mounts_verb->add_flag("--json", words->json, "print JSON");

@@ -29,7 +29,8 @@ int create(const Request& request) {
   const store::Edk2Layout* layout = store::layout_by_name(request.layout);
   if (layout == nullptr) {
     std::string names;
-    for (const store::Edk2Layout& known : store::kEdk2Layouts) names += fmt::format(" {}", known.name);
+    for (const store::Edk2Layout& known : store::kEdk2Layouts)
+      names += fmt::format(" {}", known.name);
     return complain("--layout " + request.layout, "unknown; there are" + names);
   }
   const Result<void> done = store::create_store(request.store, *layout);
@@ -70,7 +71,8 @@ int check(const Request& request) {
   const Result<store::Report> report = store::check_store(**device);
   if (!report) return complain(request.store, report.error());
   print(request, *report);
-  if (report->sound() && !request.json) fmt::print("{}: sound, {}\n", request.store, report->layout);
+  if (report->sound() && !request.json)
+    fmt::print("{}: sound, {}\n", request.store, report->layout);
   return report->sound() ? kDone : kFailed;
 }
 
@@ -79,8 +81,7 @@ Result<void> back_up(base::FileDevice& device, const std::string& path) {
   EFIVARIUM_TRY(const auto copy, base::FileDevice::create(path, device.size()));
   constexpr std::uint64_t kPiece = std::uint64_t{1} << 20;
   for (std::uint64_t at = 0; at < device.size(); at += kPiece) {
-    EFIVARIUM_TRY(const Bytes piece,
-                  device.read_bytes(at, std::min(kPiece, device.size() - at)));
+    EFIVARIUM_TRY(const Bytes piece, device.read_bytes(at, std::min(kPiece, device.size() - at)));
     EFIVARIUM_TRY(copy->write(at, piece));
   }
   return copy->sync();

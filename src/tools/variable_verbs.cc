@@ -74,21 +74,20 @@ int list(const Request& request) {
 }
 
 int get(const Request& request) {
-  return with_variable(
-      request, base::Access::kReadOnly,
-      [&](Backend& backend, const VariableKey& key) -> Result<void> {
-        EFIVARIUM_TRY(const Variable variable, backend.read(key));
-        std::string text;
-        if (request.raw) {
-          text.assign(variable.data.begin(), variable.data.end());
-        } else if (request.json) {
-          text = to_json(variable);
-        } else {
-          text = to_line(variable) + hex_dump(variable.data);
-        }
-        std::fwrite(text.data(), 1, text.size(), stdout);
-        return {};
-      });
+  return with_variable(request, base::Access::kReadOnly,
+                       [&](Backend& backend, const VariableKey& key) -> Result<void> {
+                         EFIVARIUM_TRY(const Variable variable, backend.read(key));
+                         std::string text;
+                         if (request.raw) {
+                           text.assign(variable.data.begin(), variable.data.end());
+                         } else if (request.json) {
+                           text = to_json(variable);
+                         } else {
+                           text = to_line(variable) + hex_dump(variable.data);
+                         }
+                         std::fwrite(text.data(), 1, text.size(), stdout);
+                         return {};
+                       });
 }
 
 Result<Bytes> data_of(const Request& request) {
@@ -102,19 +101,21 @@ int set(const Request& request) {
   const Result<Bytes> data = data_of(request);
   if (!data) return complain(request.file.value_or("--data"), data.error());
   if (data->empty() && !request.append) {
-    return complain(request.name, std::string("no data: a variable is never empty, and rm removes it"));
+    return complain(request.name,
+                    std::string("no data: a variable is never empty, and rm removes it"));
   }
-  return with_variable(request, base::Access::kReadWrite,
-                       [&](Backend& backend, const VariableKey& key) {
-                         return backend.write(key, *attributes, *data,
-                                              request.append ? client::WriteMode::kAppend
-                                                             : client::WriteMode::kReplace);
-                       });
+  return with_variable(
+      request, base::Access::kReadWrite, [&](Backend& backend, const VariableKey& key) {
+        return backend.write(
+            key, *attributes, *data,
+            request.append ? client::WriteMode::kAppend : client::WriteMode::kReplace);
+      });
 }
 
 int remove(const Request& request) {
-  return with_variable(request, base::Access::kReadWrite,
-                       [](Backend& backend, const VariableKey& key) { return backend.remove(key); });
+  return with_variable(
+      request, base::Access::kReadWrite,
+      [](Backend& backend, const VariableKey& key) { return backend.remove(key); });
 }
 
 int show_capacity(const Request& request) {

@@ -23,9 +23,12 @@ bool owns(const InodeAttributes& attributes, const Credentials& who) {
 
 int access_of_flags(int flags) {
   switch (flags & O_ACCMODE) {
-    case O_RDONLY: return kReadAccess;
-    case O_WRONLY: return kWriteAccess;
-    default: return kReadAccess | kWriteAccess;
+    case O_RDONLY:
+      return kReadAccess;
+    case O_WRONLY:
+      return kWriteAccess;
+    default:
+      return kReadAccess | kWriteAccess;
   }
 }
 

@@ -29,7 +29,7 @@ class Dentry final : public rcu::Counted {
   const std::string name_;
   const std::uint64_t sequence_;
   const Ref<Inode> inode_;
-  bool listed_ = false;                         // under the superblock's tree mutex,
+  bool listed_ = false;                        // under the superblock's tree mutex,
   std::map<std::uint64_t, Dentry*> children_;  // as is this, by sequence
 };
 

@@ -61,7 +61,8 @@ Result<void> Inode::sync() { return fail(Code::kInvalidParameter, "this cannot b
 
 Result<void> Inode::set_attributes(const AttributeChange& change) {
   update([&](InodeAttributes& attributes) {
-    if (change.mode) attributes.mode = (attributes.mode & S_IFMT) | (*change.mode & ~mode_t{S_IFMT});
+    if (change.mode)
+      attributes.mode = (attributes.mode & S_IFMT) | (*change.mode & ~mode_t{S_IFMT});
     if (change.uid) attributes.uid = *change.uid;
     if (change.gid) attributes.gid = *change.gid;
     if (change.accessed) attributes.accessed = *change.accessed;

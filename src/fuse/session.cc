@@ -96,9 +96,11 @@ fuse_entry_param Server::Session::entry(const Node& node, const std::string& ask
 
 void Server::Session::drop_name(std::uint64_t folder_id, std::string name,
                                 base::WorkQueue::Job then) {
+  begin_call();
   notifier_.post([this, folder_id, name = std::move(name), then = std::move(then)]() mutable {
     ::fuse_lowlevel_notify_inval_entry(fuse_, folder_id, name.c_str(), name.size());
     then();
+    end_call();
   });
 }
 

@@ -32,6 +32,7 @@ const Edk2Layout* guess_layout(base::Device& device, Edk2Layouts layouts) {
 struct Survey {
   Report report;
   Edk2Volume volume;
+  bool working_area_is_lost = false;  // it tells to restore from what is no copy
   Bytes store;
   std::vector<Edk2Record> whole;  // visible, in the store's order; views into the bytes above
 };
@@ -70,6 +71,9 @@ Result<void> survey_working_area(base::Device& device, Survey& survey) {
       add(survey, FindingKind::kInterruptedReclaim, offset,
           "a rewrite of the variables was begun and not carried out");
       break;
+    case WorkingState::kLost:
+      survey.working_area_is_lost = true;
+      [[fallthrough]];
     case WorkingState::kCrowded:
     case WorkingState::kInvalid:
       add(survey, FindingKind::kWorkingArea, offset, "the fault-tolerant-write area is not valid");
@@ -175,6 +179,7 @@ Result<Report> repair_store(base::Device& device, Edk2Layouts layouts) {
     EFIVARIUM_TRY(device.write(survey.volume.base, serialize_volume_header(*survey.volume.layout)));
     EFIVARIUM_TRY(device.sync());
   }
+  if (survey.working_area_is_lost) EFIVARIUM_TRY(set_up_working_area(device, survey.volume));
   EFIVARIUM_TRY(recover_working_area(device, survey.volume));
   const Bytes image = rebuild(survey);
   if (image != survey.store) EFIVARIUM_TRY(write_fault_tolerant(device, survey.volume, image));

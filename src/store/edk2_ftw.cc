@@ -79,12 +79,6 @@ Result<void> empty_queue(base::Device& device, const Edk2Volume& volume) {
   return write_step(device, volume.working_offset() + kWorkingHeaderSize, erased);
 }
 
-Result<void> set_up(base::Device& device, const Edk2Volume& volume) {
-  EFIVARIUM_TRY(empty_queue(device, volume));
-  return write_step(device, volume.working_offset(),
-                    serialize_working_header(volume.layout->working_size));
-}
-
 // Steps 7 to 9 of a write: the target from the spare area, then the flags that say so.
 Result<void> finish_restore(base::Device& device, const Edk2Volume& volume, std::uint64_t entry,
                             std::uint8_t record_flags, std::uint8_t header_flags) {
@@ -146,15 +140,28 @@ Result<WorkingState> working_state(base::Device& device, const Edk2Volume& volum
     return has_valid_header(copy) ? WorkingState::kCrowded : WorkingState::kInvalid;
   }
   const Queue queue = parse_queue(area);
-  if (is_pending(queue)) return WorkingState::kPending;
+  if (is_pending(queue)) {
+    // find_volume() has looked at the spare area.
+    return volume.source == volume.base ? WorkingState::kLost : WorkingState::kPending;
+  }
   if (queue.tail_is_erased) return WorkingState::kIdle;
   return is_set(queue.header_flags, kHeaderAllocated) && !is_set(queue.header_flags, kComplete)
              ? WorkingState::kUnfinished
              : WorkingState::kCrowded;
 }
 
+Result<void> set_up_working_area(base::Device& device, const Edk2Volume& volume) {
+  EFIVARIUM_TRY(empty_queue(device, volume));
+  return write_step(device, volume.working_offset(),
+                    serialize_working_header(volume.layout->working_size));
+}
+
 Result<void> recover_working_area(base::Device& device, Edk2Volume& volume) {
   EFIVARIUM_TRY(const WorkingState state, working_state(device, volume));
+  if (state == WorkingState::kLost) {
+    return fail_at(Code::kCorrupt, "a rewrite is to be finished from a copy that is no store",
+                   volume.working_offset());
+  }
   if (state == WorkingState::kPending) {
     EFIVARIUM_TRY(const Bytes area, read_working_area(device, volume.base, *volume.layout));
     const Queue queue = parse_queue(area);
@@ -164,7 +171,7 @@ Result<void> recover_working_area(base::Device& device, Edk2Volume& volume) {
   } else if (state == WorkingState::kUnfinished || state == WorkingState::kCrowded ||
              state == WorkingState::kInvalid) {
     // Nothing in the queue is needed any more.
-    return set_up(device, volume);
+    return set_up_working_area(device, volume);
   }
   return {};
 }
@@ -174,7 +181,7 @@ Result<void> write_fault_tolerant(base::Device& device, const Edk2Volume& volume
   EFIVARIUM_TRY(const Bytes area, read_working_area(device, volume.base, layout));
   Queue queue;
   if (!has_valid_header(area)) {
-    EFIVARIUM_TRY(set_up(device, volume));
+    EFIVARIUM_TRY(set_up_working_area(device, volume));
   } else {
     queue = parse_queue(area);
     if (!queue.tail_is_erased || area.size() - queue.next < kWriteEntrySize) {

@@ -25,13 +25,17 @@ enum class WorkingState : std::uint8_t {
   kUnfinished,  // an entry was begun and given up; nothing is lost
   kPending,     // restore_is_pending()
   kCrowded,     // bytes behind the last entry, or a replaced header: to be set up anew
+  kLost,        // restore_is_pending(), but what the spare area holds is no store
   kInvalid,     // neither header nor copy of it
 };
 Result<WorkingState> working_state(base::Device& device, const Edk2Volume& volume);
 
 // Finishes or gives up what was begun, and leaves a working area that can take an entry. The
-// volume's source is its base afterwards.
+// volume's source is its base afterwards. kCorrupt, with nothing written, for kLost.
 Result<void> recover_working_area(base::Device& device, Edk2Volume& volume);
+
+// Forgets everything that the working area says.
+Result<void> set_up_working_area(base::Device& device, const Edk2Volume& volume);
 
 // Replaces the variable store, store_size bytes with its header. The working area has been
 // recovered.

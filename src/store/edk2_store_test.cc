@@ -141,6 +141,30 @@ TEST(Edk2Damage, WorkingAreaIsSetUpAnew) {
   EXPECT_EQ(medium->bytes(), Edk2Image().add(kFirst, kStateAdded).bytes());
 }
 
+// A working area that wants the variables restored from a spare area that holds none.
+TEST(Edk2Damage, RestoreFromWhatIsNoCopyIsRefused) {
+  base::ByteWriter entry;
+  entry.u8(0xFC)
+      .fill(3, 0xFF)
+      .guid(kFtwCallerGuid)
+      .fill(4, 0xFF)
+      .u64(1)
+      .u64(0)
+      .u8(0xFD)
+      .fill(39, 0xFF);
+  Edk2Image image = Edk2Image().add(kFirst, kStateAdded);
+  for (std::size_t i = 0; i < entry.size(); ++i) image.patch(0x720 + i, entry.view()[i]);
+  const auto writer = open(image, Access::kReadWrite);
+  ASSERT_FALSE(writer);
+  EXPECT_EQ(writer.error().code(), Code::kCorrupt);
+  EXPECT_EQ(writer.error().offset(), 0x700U);
+  EXPECT_THAT(*(*open(image, Access::kReadOnly))->load(), ElementsAre(kFirst));
+  EXPECT_THAT(kinds_of(image.bytes()), ElementsAre(FindingKind::kWorkingArea));
+  base::MemoryDevice device(image.bytes());
+  ASSERT_TRUE(repair_store(device, kTinyLayouts));
+  EXPECT_EQ(device.bytes(), Edk2Image().add(kFirst, kStateAdded).bytes());
+}
+
 TEST(Edk2Volume, NotFormattedIsNotDamaged) {
   for (const std::uint8_t fill : Bytes{0x00, 0xFF}) {
     const Bytes bytes(0x1000, fill);

@@ -100,10 +100,10 @@ Result<Edk2Volume> read_volume(base::Device& device, std::uint64_t base_offset,
 Result<Edk2Volume> volume_at(base::Device& device, std::uint64_t base_offset, Edk2Layouts layouts) {
   Result<Edk2Volume> whole = read_volume(device, base_offset, base_offset, layouts);
   if (whole) {
-    if (restore_is_pending(device, base_offset, *whole->layout)) {
-      whole->source = whole->spare_offset();
-    }
-    return whole;
+    if (!restore_is_pending(device, base_offset, *whole->layout)) return whole;
+    const Result<Edk2Volume> copy =
+        read_volume(device, base_offset, whole->spare_offset(), layouts);
+    return copy && copy->layout == whole->layout ? copy : whole;
   }
   std::vector<const Edk2Layout*> by_length;
   for (const Edk2Layout& layout : layouts) by_length.push_back(&layout);

@@ -57,6 +57,22 @@ kill -TERM $server
 wait $server || fail "ended with $?"
 mountpoint -q "$work/dir" && fail 'still mounted after SIGTERM'
 
+# The worker of the runtime services can be put elsewhere while it runs; what cannot be had is
+# refused, and nothing of that remount is taken.
+if [ "$(nproc)" -gt 1 ]; then
+	"$e" mount -o cpus=0 "$work/vars.fd" "$work/dir"
+	"$e" set "$work/dir" "Timeout-8be4df61-93ca-11d2-aa0d-00e098032b8c" --file <(printf '\1\0')
+	pid=$("$e" mounts --json | sed -n "\|\"$work/dir\"|,/pid/s/.*\"pid\": \([0-9]*\).*/\1/p")
+	worker=$(grep -lx efi_runtime /proc/"$pid"/task/*/comm)
+	cpus() { sed -n 's/^Cpus_allowed_list:\t//p' "${worker%/comm}/status"; }
+	is 'CPUs at start' "$(cpus)" 0
+	"$e" remount -o cpus=1 "$work/dir"
+	is 'CPUs after remount' "$(cpus)" 1
+	refuses 1 'refused' "$e" remount -o cpus=900,nostatfs "$work/dir"
+	"$e" mounts | grep -q "on $work/dir (rw,.*cpus=1)" || fail 'a refused remount changed something'
+	"$e" umount "$work/dir"
+fi
+
 # Slow firmware holds up who asks it, and nobody else.
 "$e" mount -o profile=kernel --latency set=300ms "$work/vars.fd" "$work/dir"
 perl -MTime::HiRes=time -e '

@@ -48,20 +48,25 @@ std::string Placement::to_text(const cpu_set_t& cpus) {
 
 WorkQueue::~WorkQueue() {
   {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
+    const std::lock_guard lock(state_->mutex);
+    state_->ending = true;
   }
-  wake_.notify_one();
-  if (thread_.joinable()) thread_.join();
+  state_->wake.notify_one();
+  if (!thread_.joinable()) return;
+  if (thread_.get_id() == std::this_thread::get_id()) {
+    thread_.detach();
+  } else {
+    thread_.join();
+  }
 }
 
 void WorkQueue::post_at(Clock::time_point due, Job job) {
   {
-    const std::lock_guard lock(mutex_);
-    jobs_.emplace(due, std::move(job));
-    if (!thread_.joinable()) thread_ = std::thread([this] { work(); });
+    const std::lock_guard lock(state_->mutex);
+    state_->jobs.emplace(due, std::move(job));
+    if (!thread_.joinable()) thread_ = std::thread(work, state_);
   }
-  wake_.notify_one();
+  state_->wake.notify_one();
 }
 
 void WorkQueue::run(Job job) {
@@ -73,25 +78,25 @@ void WorkQueue::run(Job job) {
   done.wait();
 }
 
-void WorkQueue::work() {
-  ::pthread_setname_np(::pthread_self(), name_.substr(0, 15).c_str());
-  std::unique_lock lock(mutex_);
+void WorkQueue::work(const std::shared_ptr<State>& state) {
+  ::pthread_setname_np(::pthread_self(), state->name.substr(0, 15).c_str());
+  std::unique_lock lock(state->mutex);
   // What cannot be had any more since place() was asked is no reason not to work.
-  (void)apply(placement_, ::pthread_self());
+  (void)apply(state->placement, ::pthread_self());
   while (true) {
-    if (jobs_.empty()) {
-      if (ending_) return;
-      wake_.wait(lock);
+    if (state->jobs.empty()) {
+      if (state->ending) return;
+      state->wake.wait(lock);
       continue;
     }
-    const Clock::time_point due = jobs_.begin()->first;
-    if (due > Clock::now()) {
-      if (ending_) return;
-      wake_.wait_until(lock, due);
+    const auto next = state->jobs.begin();
+    if (const Clock::time_point due = next->first; due > Clock::now()) {
+      if (state->ending) return;
+      state->wake.wait_until(lock, due);
       continue;
     }
-    Job job = std::move(jobs_.begin()->second);
-    jobs_.erase(jobs_.begin());
+    Job job = std::move(next->second);
+    state->jobs.erase(next);
     lock.unlock();
     job();
     job = nullptr;  // what it holds goes outside the lock
@@ -115,10 +120,10 @@ Result<void> WorkQueue::apply(const Placement& placement, pthread_t thread) {
 }
 
 Result<void> WorkQueue::place(const Placement& placement) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(state_->mutex);
   if (thread_.joinable()) {
     if (auto applied = apply(placement, thread_.native_handle()); !applied) {
-      (void)apply(placement_, thread_.native_handle());
+      (void)apply(state_->placement, thread_.native_handle());
       return applied;
     }
   } else {
@@ -127,13 +132,13 @@ Result<void> WorkQueue::place(const Placement& placement) {
     std::thread([&] { applied = apply(placement, ::pthread_self()); }).join();
     EFIVARIUM_TRY(applied);
   }
-  placement_ = placement;
+  state_->placement = placement;
   return {};
 }
 
 Placement WorkQueue::placement() const {
-  const std::lock_guard lock(mutex_);
-  return placement_;
+  const std::lock_guard lock(state_->mutex);
+  return state_->placement;
 }
 
 }  // namespace efivarium::base

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -35,10 +36,11 @@ class WorkQueue {
   using Clock = std::chrono::steady_clock;
 
   // name: what top(1) shows, 15 bytes at most.
-  explicit WorkQueue(std::string name) : name_(std::move(name)) {}
+  explicit WorkQueue(std::string name) : state_(std::make_shared<State>(std::move(name))) {}
   WorkQueue(const WorkQueue&) = delete;
   WorkQueue& operator=(const WorkQueue&) = delete;
-  // Runs every job that is due, drops those that are not, and ends the thread.
+  // Runs every job that is due, drops those that are not, and ends the thread. A job may hold the
+  // last reference to what owns the queue: destroyed by its own thread, that ends by itself.
   ~WorkQueue();
 
   // Runs after all jobs posted before; never on the caller's thread. A job must not throw.
@@ -54,16 +56,21 @@ class WorkQueue {
   Placement placement() const;
 
  private:
-  void work();
+  // Outlives the queue for as long as the thread runs.
+  struct State {
+    explicit State(std::string thread_name) : name(std::move(thread_name)) {}
+    const std::string name;
+    std::mutex mutex;
+    std::condition_variable wake;
+    std::multimap<Clock::time_point, Job> jobs;
+    Placement placement;
+    bool ending = false;
+  };
+  static void work(const std::shared_ptr<State>& state);
   static Result<void> apply(const Placement& placement, pthread_t thread);
 
-  const std::string name_;
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::multimap<Clock::time_point, Job> jobs_;
-  Placement placement_;
-  bool ending_ = false;
-  std::thread thread_;
+  const std::shared_ptr<State> state_;
+  std::thread thread_;  // under the mutex until the queue is destroyed
 };
 
 }  // namespace efivarium::base

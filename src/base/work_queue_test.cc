@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <latch>
+#include <memory>
 #include <vector>
 
 namespace efivarium::base {
@@ -37,6 +39,20 @@ TEST(WorkQueue, DelayedJobsDoNotHoldUpOthersAndAreDroppedAtTheEnd) {
     while (!due) queue.run([] {});
   }
   EXPECT_FALSE(late);
+}
+
+TEST(WorkQueue, MayBeDestroyedByItsOwnJob) {
+  std::latch destroyed(1);
+  auto queue = std::make_shared<WorkQueue>("test");
+  std::latch released(1);
+  queue->post([queue, &released, &destroyed]() mutable {
+    released.wait();
+    queue.reset();
+    destroyed.count_down();
+  });
+  queue.reset();
+  released.count_down();
+  destroyed.wait();
 }
 
 TEST(WorkQueue, IsPlacedBeforeItStartsAndWhileItRuns) {

@@ -1,6 +1,9 @@
 // The efivarium command; under the names mount.efivarium and mount.fuse.efivarium mount(8)'s
 // helper.
 
+#include <algorithm>
+#include <array>
+#include <string>
 #include <string_view>
 
 #include "tools/arguments.h"
@@ -9,8 +12,29 @@
 
 namespace {
 
+using namespace efivarium::tools;
+
+struct Group {
+  std::string_view verbs;  // each with a space before and behind it
+  void (*add)(CLI::App&, Job&);
+};
+constexpr std::array kGroups = {
+    Group{" ls get set rm df ", add_variable_verbs},
+    Group{" create check repair compact ", add_store_verbs},
+    Group{" mount umount remount mounts ", add_mount_verbs},
+};
+
+// A command is often over sooner than the options of all verbs are set up; so only those of the
+// verb's group are, where the first word is a verb.
+void add_verbs(CLI::App& app, Job& job, std::string_view first_word) {
+  const std::string wanted = " " + std::string(first_word) + " ";
+  const auto* const group = std::ranges::find_if(
+      kGroups, [&](const Group& g) { return g.verbs.find(wanted) != std::string_view::npos; });
+  if (group != kGroups.end()) return group->add(app, job);
+  for (const Group& each : kGroups) each.add(app, job);
+}
+
 int run(int argc, char** argv) {
-  using namespace efivarium::tools;
   const std::string_view path = argc > 0 ? argv[0] : "efivarium";
   const std::string_view name = path.substr(path.rfind('/') + 1);
   if (name.starts_with("mount.")) return run_mount_helper(argc, argv);
@@ -19,9 +43,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string("efivarium ") + kVersion);
   app.require_subcommand(1);
   Job job;
-  add_mount_verbs(app, job);
-  add_variable_verbs(app, job);
-  add_store_verbs(app, job);
+  add_verbs(app, job, argc > 1 ? argv[1] : "");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

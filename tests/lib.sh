@@ -29,6 +29,7 @@ export ASAN_OPTIONS=log_path=$work/sanitizer:${ASAN_OPTIONS:-} \
 finish() {
 	code=$?
 	trap - EXIT
+	jobs -p | xargs -r kill 2>/dev/null || :  # what the test started and did not end
 	for dir in "$work"/*; do
 		if mountpoint -q "$dir"; then
 			"$EFIVARIUM" umount "$dir" 2>/dev/null || umount -l "$dir" || :

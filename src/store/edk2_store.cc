@@ -24,6 +24,7 @@ Result<std::unique_ptr<Edk2Store>> Edk2Store::open(std::unique_ptr<base::Device>
     if (walk.damage) return std::unexpected(*walk.damage);
     EFIVARIUM_TRY(recover_working_area(*store->device_, store->volume_));
     if (!walk.tail_is_erased) EFIVARIUM_TRY(store->clean_tail(bytes, walk.end));
+    EFIVARIUM_TRY(store->drop_hidden(walk));
   }
   EFIVARIUM_TRY(store->index(walk));
   return store;
@@ -43,13 +44,27 @@ Result<void> Edk2Store::clean_tail(ByteView store, std::uint32_t from) {
   return device_->sync();
 }
 
+// Copies that readers do not see, and would see, or firmware would keep, in the course of later
+// changes: those of updates that were cut, and second live ones, which edk2 never leaves. Without
+// them each variable has one record that may be live.
+Result<void> Edk2Store::drop_hidden(const Edk2Walk& walk) {
+  const Edk2View view = view_of(walk);
+  if (view.stale.empty() && view.duplicates.empty()) return {};
+  for (const std::vector<std::size_t>* hidden : {&view.stale, &view.duplicates}) {
+    for (const std::size_t i : *hidden) {
+      Slot slot{walk.records[i].offset, walk.records[i].size(), walk.records[i].state};
+      EFIVARIUM_TRY(write_state(slot, without(slot.state, kDeletedMask)));
+    }
+  }
+  return device_->sync();
+}
+
 Result<void> Edk2Store::index(const Edk2Walk& walk) {
   const Edk2View view = view_of(walk);
   const auto slot_of = [](const Edk2Record& record) {
     return Slot{record.offset, record.size(), record.state};
   };
   slots_.clear();
-  others_.clear();
   loaded_.clear();
   loaded_.reserve(view.visible.size());
   live_ = 0;
@@ -59,12 +74,6 @@ Result<void> Edk2Store::index(const Edk2Walk& walk) {
     slots_.emplace(variable.key, slot_of(record));
     live_ += record.size();
     loaded_.push_back(std::move(variable));
-  }
-  for (const std::vector<std::size_t>* hidden : {&view.stale, &view.duplicates}) {
-    for (const std::size_t i : *hidden) {
-      EFIVARIUM_TRY(VariableKey key, key_of(walk.records[i]));
-      others_.emplace(std::move(key), slot_of(walk.records[i]));
-    }
   }
   end_ = walk.end;
   damage_ = walk.damage;
@@ -101,7 +110,7 @@ Limits Edk2Store::limits() const {
 
 Result<void> Edk2Store::barrier() {
   EFIVARIUM_TRY(device_->sync());
-  flips_unsynced_ = false;
+  unsettled_ = 0;
   return {};
 }
 
@@ -133,43 +142,16 @@ Result<void> Edk2Store::put(const Variable& variable, Reclaim reclaim) {
   return guard(rewrite(&variable));
 }
 
-// Copies that readers would see once the live one is marked: none of edk2's making. Gone for good
-// before that happens.
-Result<void> Edk2Store::hide_others(const VariableKey& key, std::uint32_t live_offset) {
-  bool any = false;
-  const auto [first, last] = others_.equal_range(key);
-  for (auto other = first; other != last; ++other) {
-    Slot& slot = other->second;
-    if (slot.state != kStateAdded && slot.offset < live_offset) continue;
-    EFIVARIUM_TRY(write_state(slot, without(slot.state, kDeletedMask)));
-    any = true;
-  }
-  return any ? barrier() : Result<void>();
-}
-
-// Copies that no reader sees any more.
-Result<void> Edk2Store::drop_stale(const VariableKey& key) {
-  const auto [first, last] = others_.equal_range(key);
-  for (auto other = first; other != last; ++other) {
-    if ((other->second.state & ~kDeletedMask) == 0) continue;
-    EFIVARIUM_TRY(write_state(other->second, without(other->second.state, kDeletedMask)));
-    flips_unsynced_ = true;
-  }
-  others_.erase(key);
-  return {};
-}
-
 // edk2 UpdateVariable(). Until the new state byte readers see the old value, from then on the new
 // one: with the record durable before it, and it durable before the caller hears of it, two
-// barriers are enough. The flip of the replaced copy may come late; a copy that is still 0x3E is
-// not seen beside the new one, and remove() does not let it outlive that.
+// barriers are enough. The flip of the replaced copy may come late, as a copy that is still 0x3E is
+// not seen beside the new one; but not so late that the new one is 0x3E as well, since of two such
+// copies firmware's reclaim keeps the older.
 Result<void> Edk2Store::append(const Variable& variable, ByteView record) {
   const auto old = slots_.find(variable.key);
-  if (old != slots_.end()) {
-    EFIVARIUM_TRY(hide_others(variable.key, old->second.offset));
-    if (old->second.state == kStateAdded) {
-      EFIVARIUM_TRY(write_state(old->second, without(kStateAdded, kTransitionMask)));
-    }
+  if (old != slots_.end() && old->second.state == kStateAdded) {
+    if (old->second.offset == unsettled_) EFIVARIUM_TRY(barrier());
+    EFIVARIUM_TRY(write_state(old->second, without(kStateAdded, kTransitionMask)));
   }
   Slot added{end_, 0, kStateUnset};
   EFIVARIUM_TRY(device_->write(volume_.store_offset() + added.offset, record));
@@ -185,9 +167,8 @@ Result<void> Edk2Store::append(const Variable& variable, ByteView record) {
     slots_.emplace(variable.key, added);
     return {};
   }
-  EFIVARIUM_TRY(drop_stale(variable.key));
   EFIVARIUM_TRY(write_state(old->second, without(old->second.state, kDeletedMask)));
-  flips_unsynced_ = true;
+  unsettled_ = added.offset;
   live_ -= old->second.size;
   old->second = added;
   return {};
@@ -201,8 +182,7 @@ Result<void> Edk2Store::remove(const VariableKey& key) {
   if (live == slots_.end()) return fail(Code::kNotFound, "no such variable");
   loaded_.clear();
   const auto steps = [&]() -> Result<void> {
-    EFIVARIUM_TRY(drop_stale(key));
-    if (flips_unsynced_) EFIVARIUM_TRY(barrier());
+    if (live->second.offset == unsettled_) EFIVARIUM_TRY(barrier());
     EFIVARIUM_TRY(write_state(live->second, without(live->second.state, kDeletedMask)));
     return barrier();
   };
@@ -244,7 +224,7 @@ Result<void> Edk2Store::rewrite(const Variable* added) {
   if (image.size() > old.size()) return fail(Code::kOutOfResources, "the store is full");
   image.resize(old.size(), kErased);
   EFIVARIUM_TRY(write_fault_tolerant(*device_, volume_, image));
-  flips_unsynced_ = false;
+  unsettled_ = 0;
   EFIVARIUM_TRY(index(walk_records(image, volume_.store_offset(), volume_.kind)));
   loaded_.clear();
   return {};

@@ -50,8 +50,7 @@ class Edk2Store final : public VariableStore {
 
   Result<void> append(const Variable& variable, ByteView record);
   Result<void> rewrite(const Variable* added);
-  Result<void> hide_others(const VariableKey& key, std::uint32_t live_offset);
-  Result<void> drop_stale(const VariableKey& key);
+  Result<void> drop_hidden(const Edk2Walk& walk);
   Result<void> write_state(Slot& slot, std::uint8_t state);
   Result<void> barrier();
   Result<void> guard(Result<void> done);
@@ -61,13 +60,13 @@ class Edk2Store final : public VariableStore {
   const base::Access access_;
   Edk2Volume volume_;
   std::unordered_map<VariableKey, Slot> slots_;
-  std::unordered_multimap<VariableKey, Slot> others_;  // stale copies and duplicates
-  std::vector<Variable> loaded_;                       // what open() read, until load() takes it
-  std::uint32_t end_ = kStoreHeaderSize;               // where the next record goes
+  std::vector<Variable> loaded_;          // what open() read, until load() takes it
+  std::uint32_t end_ = kStoreHeaderSize;  // where the next record goes
   std::uint64_t live_ = 0;
   std::optional<Error> damage_;
-  bool flips_unsynced_ = false;  // state bytes of replaced copies that no barrier has followed
-  bool broken_ = false;          // a write failed: what is on the medium is not sure any more
+  // The record whose predecessor was marked as replaced with no barrier since; 0 if there is none.
+  std::uint32_t unsettled_ = 0;
+  bool broken_ = false;  // a write failed: what is on the medium is not sure any more
 };
 
 }  // namespace efivarium::store

@@ -42,9 +42,32 @@ void expect_permitted(const std::vector<Step>& log, const Edk2Layout& layout) {
   }
 }
 
+// What firmware would keep, if it were the one to find this: edk2 Reclaim() takes every 0x3F and,
+// of a variable without one, the first 0x3E, where a reader takes the last.
+Contents kept_by_firmware(const Bytes& medium) {
+  Contents kept;
+  base::MemoryDevice device(medium);
+  const auto volume = find_volume(device, kTinyLayouts);
+  if (!volume) return kept;
+  const auto bytes =
+      device.read_bytes(volume->source + kVolumeHeaderSize, volume->layout->store_size);
+  const Edk2Walk walk = walk_records(*bytes, 0, volume->kind);
+  for (const std::uint8_t state : {kStateAdded, kStateInTransition}) {
+    for (const Edk2Record& record : walk.records) {
+      if (record.state != state) continue;
+      const auto variable = to_variable(record);
+      if (variable) kept.emplace(variable->key, *variable);
+    }
+  }
+  return kept;
+}
+
 // Opened after the cut, for reading and for writing, the store shows one of what is allowed; opened
 // for writing it is sound afterwards.
-bool survives(const Bytes& medium, const Allowed& allowed) {
+bool survives(const Bytes& medium, const Allowed& allowed, bool with_firmware = true) {
+  if (with_firmware && std::ranges::find(allowed, kept_by_firmware(medium)) == allowed.end()) {
+    return false;
+  }
   auto reader = Edk2Store::open(std::make_unique<base::MemoryDevice>(medium),
                                 base::Access::kReadOnly, kTinyLayouts);
   if (!reader || std::ranges::find(allowed, contents_of(**reader)) == allowed.end()) return false;
@@ -55,9 +78,7 @@ bool survives(const Bytes& medium, const Allowed& allowed) {
   base::MemoryDevice after(seen->bytes());
   const auto report = check_store(after, kTinyLayouts);
   if (!report) return false;
-  return std::ranges::all_of(report->findings, [](const Finding& finding) {
-    return finding.kind == FindingKind::kDuplicate;  // not ours to drop without being asked
-  });
+  return report->sound();
 }
 
 // Everything that a cut among these writes, which no barrier parts, can leave on the medium.
@@ -155,7 +176,9 @@ class Story {
       const std::size_t change = change_of(at);
       Allowed allowed = {contents_[change]};
       if (change > 0) allowed.push_back(contents_[change - 1]);
-      if (!survives(medium, allowed) && ++lost == 1) ADD_FAILURE() << "first lost at step " << at;
+      // What firmware makes of the image as it was found is not our doing.
+      if (!survives(medium, allowed, change > 0) && ++lost == 1)
+        ADD_FAILURE() << "first lost at step " << at;
     });
     EXPECT_EQ(lost, 0U) << "of " << cuts;
     EXPECT_GT(cuts, 0U);
@@ -218,9 +241,13 @@ TEST_P(PowerCut, UpdateTakesTwoBarriers) {
   Story story(two());
   story.put(new_);
   EXPECT_EQ(story.barriers_of_last(), 2U);
+  story.put(make_variable(u"Other", 22, 0x33));
+  EXPECT_EQ(story.barriers_of_last(), 2U);
   story.put(newer_);
   EXPECT_EQ(story.barriers_of_last(), 2U);
+  // Once more, with nothing in between: the copy before has to be dead for good first.
   story.put(new_);
+  EXPECT_EQ(story.barriers_of_last(), 3U);
   story.expect_to_survive_every_cut();
 }
 

@@ -121,11 +121,10 @@ void measure_placed(const Surroundings& around, int server_cpu, const std::strin
   pin(0);
   if (judged) judge("memory of a mount, idle", resident_mib(ours.pid()), "MiB", 8);
   make_files(ours.directory());
-  const double no_limit = judged ? 0 : 1e9;
   compare("open+read+close, warm, " + placement, open_read_close(ours.directory()), "tmpfs",
-          open_read_close(around.memory), Goal::kAtMost, judged ? 7 : no_limit);
+          open_read_close(around.memory), Goal::kAtMost, judged ? 7 : kNoLimit);
   compare("statfs, " + placement, statfs_calls(ours.directory()), "plainest libfuse3 file system",
-          statfs_calls(plain.directory()), Goal::kAtMost, judged ? 1.3 : no_limit);
+          statfs_calls(plain.directory()), Goal::kAtMost, judged ? 1.3 : kNoLimit);
   pin(-1);
 }
 

@@ -47,6 +47,12 @@ void compare(const std::string& what, const Sample& ours, const std::string& oth
     ratios.push_back(goal == Goal::kAtMost ? ratio : 1 / ratio);
   }
   const double ratio = median(ratios);
+  if (limit == kNoLimit) {
+    std::printf("%-44s %10.2f us | %-38s %10.2f us | %7.2fx\n", what.c_str(), median(our_times),
+                other_name.c_str(), median(other_times), ratio);
+    std::fflush(stdout);
+    return;
+  }
   const bool reached = goal == Goal::kAtMost ? ratio <= limit : ratio >= limit;
   std::printf("%-44s %10.2f us | %-38s %10.2f us | %7.2fx %s %.1fx  %s\n", what.c_str(),
               median(our_times), other_name.c_str(), median(other_times), ratio,

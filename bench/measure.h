@@ -15,6 +15,9 @@ double time_calls(int count, const std::function<void()>& body);
 
 enum class Goal { kAtMost, kAtLeast };
 
+// Told, and not judged.
+inline constexpr double kNoLimit = 1e9;
+
 // Both sides in turns, ours and the other's, for at least 11 rounds; the median of the rounds'
 // ratios is judged. ours/other for kAtMost, other/ours for kAtLeast. Prints a line.
 void compare(const std::string& what, const Sample& ours, const std::string& other_name,

@@ -61,10 +61,14 @@ void measure_set(const Surroundings& around) {
   auto services = runtime::VariableServices::start(*std::move(opened), {});
   if (!services) die("cannot start");
   runtime::Firmware firmware(*std::move(services));
+  // Updates of two variables in turn. One of the same variable again, with nothing in between,
+  // waits for a third barrier; that is told below.
   std::uint8_t fill = 0;
-  const Sample set = [&] {
+  const auto update = [&](int variables) {
     return time_calls(20, [&] {
-      const Variable variable = store::make_variable(u"Target", 100, ++fill);
+      ++fill;
+      const char16_t* const name = fill % variables == 0 ? u"Target" : u"Other!";
+      const Variable variable = store::make_variable(name, 100, fill);
       firmware.queue.run([&] {
         if (!firmware.services->set_variable(variable.key, variable.attributes, variable.data)) {
           die("cannot set");
@@ -72,6 +76,8 @@ void measure_set(const Surroundings& around) {
       });
     });
   };
+  const Sample set = [&] { return update(2); };
+  const Sample set_again = [&] { return update(1); };
   const std::string floor = around.folder + "/floor";
   const int fd = ::open(floor.c_str(), O_RDWR | O_CREAT, 0600);
   const Bytes image(540672, 0xFF);
@@ -79,6 +85,8 @@ void measure_set(const Surroundings& around) {
     die("cannot write");
   compare("durable set, update of 100 bytes", set, "two pwrite + fdatasync", two_barriers(fd),
           Goal::kAtMost, 1.3);
+  compare("the same variable again and again", set_again, "two pwrite + fdatasync",
+          two_barriers(fd), Goal::kAtMost, kNoLimit);
   compare("durable set, update of 100 bytes", set, "synced rewrite of the file",
           rewrite(around.folder), Goal::kAtLeast, 2.5);
   ::close(fd);

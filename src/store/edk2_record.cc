@@ -52,6 +52,18 @@ const char* name_fault(ByteView name) {
   return nullptr;
 }
 
+// Where a record that is being written is to end, as far as its header tells; the end of the store
+// where it does not.
+std::uint32_t announced_end(ByteView store, std::uint32_t offset, StoreKind kind) {
+  Edk2Record record;
+  base::ByteReader reader(store.subspan(offset));
+  const auto whole = static_cast<std::uint32_t>(store.size());
+  const Result<Sizes> sizes = parse_header(reader, kind, record);
+  if (!sizes || !reader.skip(sizes->name) || !reader.skip(sizes->data)) return whole;
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(align(offset + reader.offset()), whole));
+}
+
 constexpr bool is_known(std::uint8_t state) {
   return state == kStateHeaderValid || (state >= kStateReplaced && state <= kStateAdded);
 }
@@ -90,12 +102,14 @@ Result<Edk2Record> parse_record(ByteView store, std::uint32_t offset, std::uint6
 Edk2Walk walk_records(ByteView store, std::uint64_t origin, StoreKind kind) {
   Edk2Walk walk;
   walk.end = kStoreHeaderSize;
+  std::optional<std::uint32_t> behind_torn;
   while (walk.end + header_size(kind) <= store.size()) {
     Result<Edk2Record> record = parse_record(store, walk.end, origin, kind);
     if (!record) {
       const bool started = record.error().code() != Code::kNotFound;
       const bool interrupted = started && store[walk.end + kStateOffset] == kStateUnset;
       if (started && !interrupted) walk.damage = record.error();
+      if (interrupted) behind_torn = announced_end(store, walk.end, kind);
       break;
     }
     walk.records.push_back(*record);
@@ -103,8 +117,9 @@ Edk2Walk walk_records(ByteView store, std::uint64_t origin, StoreKind kind) {
   }
   walk.tail_is_erased = is_filled_with(store.subspan(walk.end), kErased);
   if (!walk.damage && !walk.tail_is_erased) {
-    // What a cut writer leaves is no record; records behind a break would be lost with it.
-    if (const auto lost = find_plausible_record(store, walk.end, kind)) {
+    // What a cut writer leaves is no record, whatever its data looks like; records behind a break
+    // would be lost with it.
+    if (find_plausible_record(store, behind_torn.value_or(walk.end), kind)) {
       walk.damage = Error(Code::kCorrupt, "the chain of variables is broken: more stand behind it")
                         .at(origin + walk.end);
     }

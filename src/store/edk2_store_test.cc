@@ -104,6 +104,20 @@ TEST(Edk2Damage, RecordsBehindABreakAreNotTakenForATornTail) {
   expect_damage(image.add(kThird, kStateAdded), FindingKind::kDamagedRecord, offset, 1, 2);
 }
 
+// A variable may hold anything, a record too; cut while it is written it is a torn tail all the
+// same.
+TEST(Edk2Damage, RecordsInTheDataOfATornRecordAreNoDamage) {
+  Variable holder = kSecond;
+  holder.data = serialize_record(kThird, kStateAdded, StoreKind::kAuthenticated);
+  holder.data.insert(holder.data.begin(), 2, 0);  // so that it stands aligned
+  ASSERT_EQ((60 + holder.key.name.stored_size_bytes() + 2) % 4, 0U);
+  const Edk2Image image = Edk2Image().add(kFirst, kStateAdded).add(holder, kStateUnset);
+  EXPECT_THAT(kinds_of(image.bytes()), ElementsAre(FindingKind::kInterruptedWrite));
+  const auto store = open(image, Access::kReadWrite);
+  ASSERT_TRUE(store);
+  EXPECT_THAT(*(*store)->load(), ElementsAre(kFirst));
+}
+
 TEST(Edk2Damage, VolumeHeaderIsRebuilt) {
   const Edk2Image image = Edk2Image().add(kFirst, kStateAdded).patch(0x32, 0x00);
   EXPECT_EQ(open(image, Access::kReadOnly).error().code(), Code::kCorrupt);

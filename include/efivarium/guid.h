@@ -56,7 +56,7 @@ constexpr int hex_digit(char c) {
 
 constexpr bool Guid::read_text(std::string_view text) {
   if (text.size() != kTextLength) return false;
-  for (const std::size_t dash : {8, 13, 18, 23}) {
+  for (const std::size_t dash : {8U, 13U, 18U, 23U}) {
     if (text[dash] != '-') return false;
   }
   for (std::size_t i = 0; i < bytes_.size(); ++i) {

@@ -1,8 +1,11 @@
 #include "efivarium/attributes.h"
 
 #include <array>
+#include <charconv>
 #include <cstdio>
+#include <memory>
 
+#include "base/try.h"
 #include "efi/attributes_text.h"
 
 namespace efivarium {
@@ -41,6 +44,22 @@ std::string Attributes::to_text() const {
 }
 
 namespace efi {
+namespace {
+
+// 0x and hexadecimal digits, as to_text() writes what has no name.
+Result<std::uint32_t> parse_number(std::string_view word) {
+  std::uint32_t raw = 0;
+  if (word.starts_with("0x")) {
+    const char* const end = std::to_address(word.end());
+    const auto [stop, error] = std::from_chars(std::to_address(word.begin()) + 2, end, raw, 16);
+    if (error == std::errc{} && stop == end) return raw;
+  }
+  return fail(Code::kInvalidParameter,
+              "attributes are words of nv, bs, rt, hr, aw, at, ap, ea, or a number with 0x, with "
+              "commas");
+}
+
+}  // namespace
 
 Result<Attributes> parse_attributes(std::string_view text) {
   Attributes attributes;
@@ -54,8 +73,8 @@ Result<Attributes> parse_attributes(std::string_view text) {
       known = true;
     }
     if (!known) {
-      return fail(Code::kInvalidParameter,
-                  "attributes are words of nv, bs, rt, hr, aw, at, ap, ea, with commas");
+      EFIVARIUM_TRY(const std::uint32_t raw, parse_number(word));
+      attributes = attributes | Attributes::from_raw(raw);
     }
     if (comma == std::string_view::npos) return attributes;
     text.remove_prefix(comma + 1);

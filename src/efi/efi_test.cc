@@ -33,7 +33,8 @@ TEST(Attributes, TextNamesEveryBit) {
   EXPECT_EQ(Attributes().to_text(), "0x0");
   EXPECT_EQ(Attributes::from_raw(0x80000047).to_text(), "nv,bs,rt,ap,0x80000000");
   EXPECT_EQ(efi::parse_attributes("nv,bs,rt,at"), Attributes::from_raw(0x27));
-  for (const char* bad : {"", "nv,", "nv,xx", "NV", "nv bs"}) {
+  EXPECT_EQ(efi::parse_attributes("nv,0x80000000,0x2"), Attributes::from_raw(0x80000003));
+  for (const char* bad : {"", "nv,", "nv,xx", "NV", "nv bs", "0x", "7", "0x100000000", "0x1g"}) {
     EXPECT_EQ(efi::parse_attributes(bad).error().code(), Code::kInvalidParameter) << bad;
   }
 }

@@ -20,8 +20,8 @@ constexpr std::array kPolicies = {Policy{"other", SCHED_OTHER, false},
 
 Result<std::uint32_t> parse_id(std::string_view text) {
   std::uint32_t id = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, id);
+  const char* const end = std::to_address(text.end());
+  const auto [stop, error] = std::from_chars(std::to_address(text.begin()), end, id);
   // All ones is "no user" everywhere in Linux.
   if (error != std::errc{} || stop != end || id == ~std::uint32_t{0}) {
     return fail(Code::kInvalidParameter, "uid and gid take a number");

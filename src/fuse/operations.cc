@@ -1,15 +1,11 @@
 // The FUSE callbacks: unwrapping, the call, wrapping. Each runs in a guard, as nothing may unwind
 // through libfuse.
 
-#include <linux/fs.h>
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-
-#include "fuse/control.h"
-#include "fuse/session.h"
+#include "fuse/call.h"
+#include "fuse/directory.h"
+#include "fuse/ioctl.h"
 
 namespace efivarium::fuse {
 namespace {
@@ -23,72 +19,6 @@ using Session = Server::Session;
 // variable is that large, so what is refused here would be refused anyway.
 constexpr std::size_t kLargestRequest = std::size_t{1} << 20;
 constexpr std::size_t kLargestWrite = kLargestRequest - (std::size_t{64} << 10);
-
-// A request that is answered exactly once: by answer(), or with an error when it goes.
-class Call {
- public:
-  explicit Call(fuse_req_t request)
-      : request_(request), session_(*static_cast<Session*>(::fuse_req_userdata(request))) {
-    session_.begin_call();
-  }
-  Call(Call&& other) noexcept
-      : request_(std::exchange(other.request_, nullptr)), session_(other.session_) {}
-  Call& operator=(Call&&) = delete;
-  ~Call() {
-    if (request_ == nullptr) return;
-    ::fuse_reply_err(request_, EIO);
-    session_.end_call();
-  }
-
-  Session& session() const { return session_; }
-  Node& node(fuse_ino_t id) const { return session_.nodes().by_id(id); }
-
-  vfs::Credentials credentials() const {
-    const fuse_ctx* context = ::fuse_req_ctx(request_);
-    const fuse_req_t request = request_;
-    return {context->uid, context->gid, [request] {
-              std::vector<gid_t> groups(64);
-              while (true) {
-                const int count =
-                    ::fuse_req_getgroups(request, static_cast<int>(groups.size()), groups.data());
-                if (count < 0) return std::vector<gid_t>();
-                const bool whole = static_cast<std::size_t>(count) <= groups.size();
-                groups.resize(static_cast<std::size_t>(count));
-                if (whole) return groups;
-              }
-            }};
-  }
-
-  // reply: one of fuse_reply_*, with what follows the request.
-  template <typename Reply, typename... Arguments>
-  void answer(Reply reply, Arguments... arguments) {
-    reply(std::exchange(request_, nullptr), arguments...);
-    session_.end_call();
-  }
-  void fail(const Error& error) { answer(::fuse_reply_err, error.to_errno()); }
-  void fail(int error) { answer(::fuse_reply_err, error); }
-  void finish(const Result<void>& result) {
-    answer(::fuse_reply_err, result ? 0 : result.error().to_errno());
-  }
-
- private:
-  fuse_req_t request_;
-  Session& session_;
-};
-
-// Runs body(Call&) for a request; what escapes it is an I/O error for the caller.
-template <typename Body>
-void guarded(fuse_req_t request, const Body& body) noexcept {
-  try {
-    Call call(request);
-    try {
-      body(call);
-    } catch (const std::bad_alloc&) {
-      call.fail(ENOMEM);
-    }
-  } catch (...) {
-  }
-}
 
 Ref<File> file_of(const fuse_file_info* info) {
   return Ref<File>::share(*reinterpret_cast<File*>(info->fh));
@@ -109,7 +39,7 @@ void lookup(fuse_req_t request, fuse_ino_t folder_id, const char* name) noexcept
     if (!allowed) return call.fail(allowed.error());
     const Result<Path> path = call.session().mount_namespace().step(folder, name);
     if (!path) return call.fail(path.error());
-    Node& node = call.session().nodes().remember(*path);
+    const Node& node = call.session().nodes().remember(*path);
     const fuse_entry_param entry = call.session().entry(node, name);
     call.answer(::fuse_reply_entry, &entry);
   });
@@ -257,7 +187,7 @@ void write(fuse_req_t request, fuse_ino_t id, const char* bytes, std::size_t siz
            fuse_file_info* info) noexcept {
   guarded(request, [&](Call& call) {
     if (size > kLargestWrite) return call.fail(EINVAL);
-    Ref<File> file = file_of(info);
+    const Ref<File> file = file_of(info);
     const Node& node = call.node(id);
     vfs::write_file(file, Bytes(bytes, bytes + size),
                     [call = std::move(call), &node, file, size](Result<void> written) mutable {
@@ -289,82 +219,6 @@ void opendir(fuse_req_t request, fuse_ino_t id, fuse_file_info* info) noexcept {
     if (!allowed) return call.fail(allowed.error());
     call.answer(::fuse_reply_open, info);
   });
-}
-
-// Offsets: the sequence of the last name given, so that listings go on wherever names come and go;
-// the two dots stand before all. Names come newest first.
-constexpr off_t kSelf = std::numeric_limits<off_t>::max();
-constexpr off_t kParent = kSelf - 1;
-
-enum class Listing : std::uint8_t { kNames, kNamesAndAttributes };
-
-class DirectoryBuffer {
- public:
-  DirectoryBuffer(fuse_req_t request, std::size_t size, Listing listing)
-      : request_(request), bytes_(size), listing_(listing) {}
-
-  // False if it does not fit any more.
-  bool add(const char* name, const fuse_entry_param& entry, off_t next) {
-    char* const at = bytes_.data() + used_;
-    const std::size_t room = bytes_.size() - used_;
-    const std::size_t taken =
-        listing_ == Listing::kNames
-            ? ::fuse_add_direntry(request_, at, room, name, &entry.attr, next)
-            : ::fuse_add_direntry_plus(request_, at, room, name, &entry, next);
-    if (taken > room) return false;
-    used_ += taken;
-    return true;
-  }
-  const char* data() const { return bytes_.data(); }
-  std::size_t size() const { return used_; }
-
- private:
-  const fuse_req_t request_;
-  std::vector<char> bytes_;
-  const Listing listing_;
-  std::size_t used_ = 0;
-};
-
-void list(fuse_req_t request, fuse_ino_t id, std::size_t size, off_t offset,
-          Listing listing) noexcept {
-  guarded(request, [&](Call& call) {
-    Session& session = call.session();
-    const Node& folder = call.node(id);
-    DirectoryBuffer buffer(request, size, listing);
-    fuse_entry_param dots{};
-    dots.attr.st_mode = S_IFDIR;
-    dots.attr.st_ino = folder.path.dentry->inode().attributes().number;
-    if (offset == 0 && buffer.add(".", dots, kSelf)) offset = kSelf;
-    if (offset == kSelf && buffer.add("..", dots, kParent)) offset = kParent;
-    const vfs::Superblock& superblock = folder.path.mount->superblock();
-    superblock.list(*folder.path.dentry, static_cast<std::uint64_t>(offset),
-                    [&](Ref<vfs::Dentry> name) {
-                      const auto next = static_cast<off_t>(name->sequence());
-                      if (listing == Listing::kNames) {
-                        fuse_entry_param entry{};
-                        const vfs::InodeAttributes attributes = name->inode().attributes();
-                        entry.attr.st_mode = attributes.mode;
-                        entry.attr.st_ino = attributes.number;
-                        return buffer.add(name->name().c_str(), entry, next);
-                      }
-                      Node& node = session.nodes().remember({folder.path.mount, name});
-                      const bool fits =
-                          buffer.add(name->name().c_str(), session.entry(node, name->name()), next);
-                      if (!fits) session.nodes().forget(session.nodes().id_of(node), 1);
-                      return fits;
-                    });
-    call.answer(::fuse_reply_buf, buffer.data(), buffer.size());
-  });
-}
-
-void readdir(fuse_req_t request, fuse_ino_t id, std::size_t size, off_t offset,
-             fuse_file_info*) noexcept {
-  list(request, id, size, offset, Listing::kNames);
-}
-
-void readdirplus(fuse_req_t request, fuse_ino_t id, std::size_t size, off_t offset,
-                 fuse_file_info*) noexcept {
-  list(request, id, size, offset, Listing::kNamesAndAttributes);
 }
 
 void unlink(fuse_req_t request, fuse_ino_t folder_id, const char* name) noexcept {
@@ -407,60 +261,6 @@ void statfs(fuse_req_t request, fuse_ino_t id) noexcept {
 void access(fuse_req_t request, fuse_ino_t id, int mask) noexcept {
   guarded(request, [&](Call& call) {
     call.finish(vfs::check_access(call.node(id).path.dentry->inode(), mask, call.credentials()));
-  });
-}
-
-void answer_status(Call& call, const Path& path) {
-  auto status = std::make_unique<MountStatus>();
-  status->version = kStatusVersion;
-  status->pid = ::getpid();
-  path.mount->source().copy(status->source, sizeof status->source - 1);
-  path.mount->show_options().copy(status->options, sizeof status->options - 1);
-  call.answer(::fuse_reply_ioctl, 0, status.get(), sizeof *status);
-}
-
-void remount(Call& call, const Path& path, ByteView in) {
-  const uid_t who = call.credentials().uid;
-  if (who != 0 && who != ::geteuid()) return call.fail(EPERM);
-  const std::string text(in.begin(), std::find(in.begin(), in.end(), 0));
-  const Result<void> done = vfs::MountNamespace::remount(path, text);
-  if (!done) return call.fail(done.error());
-  call.answer(::fuse_reply_ioctl, 0, nullptr, std::size_t{0});
-}
-
-void ioctl(fuse_req_t request, fuse_ino_t id, unsigned command, void*, fuse_file_info*, unsigned,
-           const void* in, std::size_t in_size, std::size_t) noexcept {
-  guarded(request, [&](Call& call) {
-    const Path& path = call.node(id).path;
-    const ByteView input(static_cast<const std::uint8_t*>(in), in_size);
-    switch (command) {
-      case FS_IOC_GETFLAGS:
-      case FS_IOC_FSGETXATTR: {
-        const Result<std::uint32_t> flags = vfs::get_flags(path);
-        if (!flags) return call.fail(flags.error());
-        if (command == FS_IOC_GETFLAGS)
-          return call.answer(::fuse_reply_ioctl, 0, &*flags, sizeof *flags);
-        fsxattr extended{};
-        if ((*flags & vfs::kImmutableFlag) != 0) extended.fsx_xflags = FS_XFLAG_IMMUTABLE;
-        return call.answer(::fuse_reply_ioctl, 0, &extended, sizeof extended);
-      }
-      case FS_IOC_SETFLAGS: {
-        base::ByteReader reader(input);
-        const Result<std::uint32_t> flags = reader.u32();
-        if (!flags) return call.fail(EINVAL);
-        const Result<void> set = vfs::set_flags(path, *flags, call.credentials());
-        if (!set) return call.fail(set.error());
-        return call.answer(::fuse_reply_ioctl, 0, nullptr, std::size_t{0});
-      }
-      case FS_IOC_FSSETXATTR:
-        return call.fail(EOPNOTSUPP);
-      case kStatusRequest:
-        return answer_status(call, path);
-      case kRemountRequest:
-        return remount(call, path, input);
-      default:
-        return call.fail(ENOTTY);
-    }
   });
 }
 

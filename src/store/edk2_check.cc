@@ -9,23 +9,44 @@
 namespace efivarium::store {
 namespace {
 
-constexpr std::array<std::string_view, 8> kKindTexts = {
-    "unreadable", "volume_header",     "damaged_record",      "skipped_records",
+constexpr std::array<std::string_view, 9> kKindTexts = {
+    "unreadable", "volume_header",     "store_header",        "damaged_record", "skipped_records",
     "duplicate",  "interrupted_write", "interrupted_reclaim", "working_area"};
 
-// A damaged volume header, when a whole store of a layout that fits stands behind it.
+struct Headers {
+  Result<void> volume;
+  Result<StoreKind> store;
+};
+
+// At the start of the file.
+Result<Headers> check_headers(base::Device& device, const Edk2Layout& layout) {
+  EFIVARIUM_TRY(const Bytes bytes, device.read_bytes(0, kVolumeHeaderSize + kStoreHeaderSize));
+  const ByteView view(bytes);
+  return Headers{check_volume_header(view.first(kVolumeHeaderSize), 0, layout),
+                 parse_store_header(view.subspan(kVolumeHeaderSize), kVolumeHeaderSize, layout)};
+}
+
+// The layout of a volume one of whose two headers is damaged: the other one and the working area
+// tell it.
 const Edk2Layout* guess_layout(base::Device& device, Edk2Layouts layouts) {
   const Edk2Layout* guess = nullptr;
   for (const Edk2Layout& layout : layouts) {
     if (!base::inside(0, layout.volume_length, device.size())) continue;
-    const auto header = device.read_bytes(kVolumeHeaderSize, kStoreHeaderSize);
-    if (!header || !parse_store_header(*header, kVolumeHeaderSize, layout)) continue;
+    const auto headers = check_headers(device, layout);
+    if (!headers || (!headers->volume && !headers->store)) continue;
     // Layouts that share the size of the store differ in where the working area is.
     const auto working = device.read_bytes(layout.working_offset, kWorkingHeaderSize);
     if (!working || *working != serialize_working_header(layout.working_size)) continue;
     if (guess == nullptr || layout.file_size == device.size()) guess = &layout;
   }
   return guess;
+}
+
+// Read as the other kind, a list of records ends with its first.
+StoreKind guess_kind(ByteView store) {
+  const auto end = [&](StoreKind kind) { return walk_records(store, 0, kind).end; };
+  return end(StoreKind::kPlain) > end(StoreKind::kAuthenticated) ? StoreKind::kPlain
+                                                                 : StoreKind::kAuthenticated;
 }
 
 // A store as far as it can be read, with what was found on the way.
@@ -50,9 +71,15 @@ Result<void> locate(base::Device& device, Edk2Layouts layouts, Survey& survey) {
   const Edk2Layout* layout = guess_layout(device, layouts);
   if (layout == nullptr) return std::unexpected(found.error());
   survey.volume.layout = layout;
-  EFIVARIUM_TRY(const Bytes header, device.read_bytes(kVolumeHeaderSize, kStoreHeaderSize));
-  EFIVARIUM_TRY(survey.volume.kind, parse_store_header(header, kVolumeHeaderSize, *layout));
-  add(survey, FindingKind::kVolumeHeader, found.error().offset().value_or(0), found.error().text());
+  EFIVARIUM_TRY(const Headers headers, check_headers(device, *layout));
+  if (!headers.volume) add(survey, FindingKind::kVolumeHeader, 0, headers.volume.error().text());
+  if (!headers.store) {
+    add(survey, FindingKind::kStoreHeader, kVolumeHeaderSize, headers.store.error().text());
+    EFIVARIUM_TRY(const Bytes store, device.read_bytes(kVolumeHeaderSize, layout->store_size));
+    survey.volume.kind = guess_kind(store);
+  } else {
+    survey.volume.kind = *headers.store;
+  }
   return {};
 }
 
@@ -82,7 +109,7 @@ Result<void> survey_working_area(base::Device& device, Survey& survey) {
   return {};
 }
 
-// Walks the chain; where it breaks, goes on at the next bytes that are a record in every field.
+// Walks the chain, and on behind each break.
 std::vector<Edk2Record> survey_records(Survey& survey) {
   const std::uint64_t origin = survey.volume.source + kVolumeHeaderSize;
   const ByteView store(survey.store);
@@ -90,7 +117,7 @@ std::vector<Edk2Record> survey_records(Survey& survey) {
   while (walk.damage) {
     add(survey, FindingKind::kDamagedRecord, walk.damage->offset().value_or(origin + walk.end),
         walk.damage->text());
-    const auto next = find_plausible_record(store, walk.end + kHeaderAlignment, survey.volume.kind);
+    const auto next = find_behind_break(store, walk.end, survey.volume.kind);
     if (!next) {
       add(survey, FindingKind::kSkippedRecords, origin + walk.end,
           std::to_string(store.size() - walk.end) + " bytes behind it hold no whole variable");
@@ -141,6 +168,24 @@ Result<Survey> survey_store(base::Device& device, Edk2Layouts layouts) {
   return survey;
 }
 
+bool has(const Report& report, FindingKind kind) {
+  return std::ranges::find(report.findings, kind, &Finding::kind) != report.findings.end();
+}
+
+// In place: what of them is there is of no use, so that it does not matter how much a cut leaves.
+Result<void> mend_headers(base::Device& device, Survey& survey) {
+  const Edk2Volume& volume = survey.volume;
+  if (has(survey.report, FindingKind::kVolumeHeader)) {
+    EFIVARIUM_TRY(device.write(volume.base, serialize_volume_header(*volume.layout)));
+  }
+  if (has(survey.report, FindingKind::kStoreHeader)) {
+    const Bytes header = serialize_store_header(*volume.layout, volume.kind);
+    EFIVARIUM_TRY(device.write(volume.store_offset(), header));
+    std::ranges::copy(header, survey.store.begin());
+  }
+  return device.sync();
+}
+
 // The store's header and whole variables, live, one behind the other.
 Bytes rebuild(const Survey& survey) {
   Bytes image(survey.store.begin(), survey.store.begin() + kStoreHeaderSize);
@@ -172,13 +217,7 @@ Result<Report> check_store(base::Device& device, Edk2Layouts layouts) {
 Result<Report> repair_store(base::Device& device, Edk2Layouts layouts) {
   EFIVARIUM_TRY(Survey survey, survey_store(device, layouts));
   if (survey.report.sound()) return std::move(survey.report);
-  const bool header_is_damaged = std::ranges::any_of(survey.report.findings, [](const Finding& f) {
-    return f.kind == FindingKind::kVolumeHeader;
-  });
-  if (header_is_damaged) {
-    EFIVARIUM_TRY(device.write(survey.volume.base, serialize_volume_header(*survey.volume.layout)));
-    EFIVARIUM_TRY(device.sync());
-  }
+  EFIVARIUM_TRY(mend_headers(device, survey));
   if (survey.working_area_is_lost) EFIVARIUM_TRY(set_up_working_area(device, survey.volume));
   EFIVARIUM_TRY(recover_working_area(device, survey.volume));
   const Bytes image = rebuild(survey);

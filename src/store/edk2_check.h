@@ -12,6 +12,7 @@ namespace efivarium::store {
 enum class FindingKind : std::uint8_t {
   kUnreadable,          // no volume, or none that is known; not mended
   kVolumeHeader,        // damaged, while all that it says can be told from the rest
+  kStoreHeader,         // the same
   kDamagedRecord,       // the chain of variables breaks here
   kSkippedRecords,      // bytes behind a break in which no variable can be recognised
   kDuplicate,           // a second live copy, which firmware stumbles over

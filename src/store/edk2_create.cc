@@ -35,15 +35,20 @@ Result<void> format_store(base::Device& device, const Edk2Layout& layout, StoreK
 }
 
 Result<void> create_store(const std::string& path, const Edk2Layout& layout) {
-  // Made beside it and linked when whole: rename(2) would replace what has that name.
+  // Made beside it and given its name when whole, without replacing what has it by then.
   const std::string temporary = path + "." + std::to_string(::getpid()) + ".tmp";
   if (::access(path.c_str(), F_OK) == 0) {
     return std::unexpected(Error::system(EEXIST, "cannot create"));
   }
   EFIVARIUM_TRY(auto device, base::FileDevice::create(temporary, layout.file_size));
   Result<void> done = format_store(*device, layout, StoreKind::kAuthenticated);
-  if (done && ::link(temporary.c_str(), path.c_str()) != 0) {
-    done = std::unexpected(Error::system(errno, "cannot create"));
+  if (done &&
+      ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0) {
+    // A file system that has no such rename has links.
+    const int error = errno;
+    if (error != EINVAL || ::link(temporary.c_str(), path.c_str()) != 0) {
+      done = std::unexpected(Error::system(error == EINVAL ? errno : error, "cannot create"));
+    }
   }
   ::unlink(temporary.c_str());
   const std::string folder = path.substr(0, path.rfind('/') + 1);

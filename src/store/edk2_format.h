@@ -5,6 +5,7 @@
 // Include/Guid/SystemNvDataGuid.h, Universal/FaultTolerantWriteDxe, and the platforms' .fdf files.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -38,6 +39,7 @@ inline constexpr std::uint32_t kAuthenticatedHeaderSize = 60;
 inline constexpr std::uint32_t kPlainHeaderSize = 32;
 inline constexpr std::uint32_t kStateOffset = 2;  // in a variable header
 inline constexpr std::uint32_t kHeaderAlignment = 4;
+inline constexpr std::uint32_t kErasedAttributes = 0xFFFFFFFF;
 
 // A state only ever loses bits.
 inline constexpr std::uint8_t kStateUnset = 0xFF;         // being written
@@ -98,16 +100,13 @@ inline constexpr std::array kEdk2Layouts = {
 
 using Edk2Layouts = std::span<const Edk2Layout>;
 
-constexpr bool layouts_fit() {
-  for (const Edk2Layout& layout : kEdk2Layouts) {
-    if (layout.rewritten_size() > layout.spare_size) return false;
-    if (layout.rewritten_size() > layout.working_offset) return false;
-    if (layout.working_offset + layout.working_size > layout.spare_offset) return false;
-    if (layout.spare_offset + layout.spare_size != layout.volume_length) return false;
-    if (layout.volume_length > layout.file_size) return false;
-  }
-  return true;
+constexpr bool fits(const Edk2Layout& layout) {
+  return layout.rewritten_size() <= layout.spare_size &&
+         layout.rewritten_size() <= layout.working_offset &&
+         layout.working_offset + layout.working_size <= layout.spare_offset &&
+         layout.spare_offset + layout.spare_size == layout.volume_length &&
+         layout.volume_length <= layout.file_size;
 }
-static_assert(layouts_fit());
+static_assert(std::ranges::all_of(kEdk2Layouts, fits));
 
 }  // namespace efivarium::store

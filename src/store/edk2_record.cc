@@ -21,10 +21,19 @@ struct Sizes {
   std::uint32_t name = 0, data = 0;
 };
 
-// VARIABLE_HEADER or AUTHENTICATED_VARIABLE_HEADER.
-Result<Sizes> parse_header(base::ByteReader& reader, StoreKind kind, Edk2Record& record) {
-  EFIVARIUM_TRY(const std::uint16_t start_id, reader.u16());
-  if (start_id != kStartId) return fail(Code::kNotFound, "no variable header");
+bool is_started(ByteView store, std::uint32_t offset) {
+  base::ByteReader reader(store.subspan(std::min<std::size_t>(offset, store.size())));
+  return reader.u16() == kStartId;
+}
+
+// VARIABLE_HEADER or AUTHENTICATED_VARIABLE_HEADER, and where what it announces stands, if that
+// fits; nothing is judged.
+Result<Edk2Record> read_record(ByteView store, std::uint32_t offset, StoreKind kind) {
+  if (offset > store.size()) return fail(Code::kCorrupt, "outside the store");
+  base::ByteReader reader(store.subspan(offset), offset);
+  Edk2Record record;
+  record.offset = offset;
+  EFIVARIUM_TRY(reader.skip(kStateOffset));
   EFIVARIUM_TRY(record.state, reader.u8());
   EFIVARIUM_TRY(reader.skip(1));
   EFIVARIUM_TRY(const std::uint32_t attributes, reader.u32());
@@ -34,11 +43,15 @@ Result<Sizes> parse_header(base::ByteReader& reader, StoreKind kind, Edk2Record&
     EFIVARIUM_TRY(record.time, efi::parse_time(reader));
     EFIVARIUM_TRY(reader.skip(4));  // PubKeyIndex
   }
-  Sizes sizes;
-  EFIVARIUM_TRY(sizes.name, reader.u32());
-  EFIVARIUM_TRY(sizes.data, reader.u32());
+  EFIVARIUM_TRY(const std::uint32_t name_size, reader.u32());
+  EFIVARIUM_TRY(const std::uint32_t data_size, reader.u32());
   EFIVARIUM_TRY(record.vendor, reader.guid());
-  return sizes;
+  EFIVARIUM_TRY(record.name, reader.take(name_size));
+  EFIVARIUM_TRY(record.data, reader.take(data_size));
+  record.end =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(align(reader.offset()), store.size()));
+  record.raw = store.subspan(offset, record.size());
+  return record;
 }
 
 // edk2 VirtNorFlash ValidateVariableStoreHeader(): a name that fails this makes firmware wipe all.
@@ -52,18 +65,6 @@ const char* name_fault(ByteView name) {
   return nullptr;
 }
 
-// Where a record that is being written is to end, as far as its header tells; the end of the store
-// where it does not.
-std::uint32_t announced_end(ByteView store, std::uint32_t offset, StoreKind kind) {
-  Edk2Record record;
-  base::ByteReader reader(store.subspan(offset));
-  const auto whole = static_cast<std::uint32_t>(store.size());
-  const Result<Sizes> sizes = parse_header(reader, kind, record);
-  if (!sizes || !reader.skip(sizes->name) || !reader.skip(sizes->data)) return whole;
-  return static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(align(offset + reader.offset()), whole));
-}
-
 constexpr bool is_known(std::uint8_t state) {
   return state == kStateHeaderValid || (state >= kStateReplaced && state <= kStateAdded);
 }
@@ -72,32 +73,41 @@ constexpr bool is_known(std::uint8_t state) {
 
 Result<Edk2Record> parse_record(ByteView store, std::uint32_t offset, std::uint64_t origin,
                                 StoreKind kind) {
-  const std::uint64_t at = origin + offset;
-  Edk2Record record;
-  record.offset = offset;
-  if (offset > store.size()) return fail_at(Code::kCorrupt, "outside the store", at);
-  base::ByteReader reader(store.subspan(offset), at);
-  EFIVARIUM_TRY(const Sizes sizes, parse_header(reader, kind, record));
-  if (!is_known(record.state)) {
-    return fail_at(Code::kCorrupt, "a variable has an unknown state", at);
+  const auto corrupt = [&](const char* text) {
+    return fail_at(Code::kCorrupt, text, origin + offset);
+  };
+  if (!is_started(store, offset)) return fail(Code::kNotFound, "no variable header");
+  Result<Edk2Record> record = read_record(store, offset, kind);
+  if (!record) return corrupt("a variable does not fit into the store");
+  if (!is_known(record->state)) return corrupt("a variable has an unknown state");
+  // Firmware takes the sizes of such a one for zero.
+  if (record->attributes.raw() == kErasedAttributes) {
+    return corrupt("a variable's attributes are erased");
   }
-  const Result<ByteView> name = reader.take(sizes.name);
-  const Result<ByteView> data = name ? reader.take(sizes.data) : name;
-  if (!data) return fail_at(Code::kCorrupt, "a variable does not fit into the store", at);
-  record.name = *name;
-  record.data = *data;
-  // An old writer was cut before it wrote name and data.
-  if (record.state == kStateHeaderValid) record.name = {};
-  const char* fault = record.state == kStateHeaderValid ? nullptr : name_fault(record.name);
-  if (fault == nullptr && record.may_be_live() && record.data.empty()) {
-    fault = "a variable has no data";
+  if (record->state == kStateHeaderValid) {
+    record->name = {};  // an old writer was cut before it wrote name and data
+    return record;
   }
-  if (fault != nullptr) return fail_at(Code::kCorrupt, fault, at);
-  const std::uint64_t end = align(reader.offset() - origin);
-  record.end = static_cast<std::uint32_t>(std::min<std::uint64_t>(end, store.size()));
-  record.raw = store.subspan(offset, record.size());
+  if (const char* fault = name_fault(record->name)) return corrupt(fault);
+  if (record->may_be_live() && record->data.empty()) return corrupt("a variable has no data");
   return record;
 }
+
+namespace {
+
+// The first offset from `from` on where a record stands that is live or dead by a full state.
+std::optional<std::uint32_t> find_plausible_record(ByteView store, std::uint32_t from,
+                                                   StoreKind kind) {
+  for (std::uint64_t at = align(from); at + header_size(kind) <= store.size();
+       at += kHeaderAlignment) {
+    const auto offset = static_cast<std::uint32_t>(at);
+    const Result<Edk2Record> record = parse_record(store, offset, 0, kind);
+    if (record && record->state != kStateHeaderValid) return offset;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 Edk2Walk walk_records(ByteView store, std::uint64_t origin, StoreKind kind) {
   Edk2Walk walk;
@@ -109,7 +119,10 @@ Edk2Walk walk_records(ByteView store, std::uint64_t origin, StoreKind kind) {
       const bool started = record.error().code() != Code::kNotFound;
       const bool interrupted = started && store[walk.end + kStateOffset] == kStateUnset;
       if (started && !interrupted) walk.damage = record.error();
-      if (interrupted) behind_torn = announced_end(store, walk.end, kind);
+      if (interrupted) {
+        const auto torn = read_record(store, walk.end, kind);
+        behind_torn = torn ? torn->end : static_cast<std::uint32_t>(store.size());
+      }
       break;
     }
     walk.records.push_back(*record);
@@ -127,15 +140,22 @@ Edk2Walk walk_records(ByteView store, std::uint64_t origin, StoreKind kind) {
   return walk;
 }
 
-std::optional<std::uint32_t> find_plausible_record(ByteView store, std::uint32_t from,
-                                                   StoreKind kind) {
-  for (std::uint64_t at = align(from); at + header_size(kind) <= store.size();
-       at += kHeaderAlignment) {
-    const auto offset = static_cast<std::uint32_t>(at);
-    const Result<Edk2Record> record = parse_record(store, offset, 0, kind);
-    if (record && record->state != kStateHeaderValid) return offset;
+std::optional<std::uint32_t> find_behind_break(ByteView store, std::uint32_t broken,
+                                               StoreKind kind) {
+  const auto record = read_record(store, broken, kind);
+  if (record) {
+    if (parse_record(store, record->end, 0, kind)) return record->end;
+    const bool is_last = is_filled_with(store.subspan(record->end), kErased);
+    if (is_last && name_fault(record->name) == nullptr) return std::nullopt;
   }
-  return std::nullopt;
+  return find_plausible_record(store, broken + kHeaderAlignment, kind);
+}
+
+bool holds_start_of_record(ByteView record) {
+  for (std::size_t at = kHeaderAlignment; at + 2 <= record.size(); at += kHeaderAlignment) {
+    if (is_started(record, static_cast<std::uint32_t>(at))) return true;
+  }
+  return false;
 }
 
 Result<VariableKey> key_of(const Edk2Record& record) {

@@ -38,9 +38,13 @@ Edk2Walk walk_records(ByteView store, std::uint64_t origin, StoreKind kind);
 // The record at offset, checked in every field. kCorrupt with the offset in the file.
 Result<Edk2Record> parse_record(ByteView store, std::uint32_t offset, std::uint64_t origin,
                                 StoreKind kind);
-// The first offset from `from` on where such a record stands that is live or dead by a full state.
-std::optional<std::uint32_t> find_plausible_record(ByteView store, std::uint32_t from,
-                                                   StoreKind kind);
+// Where the walk goes on behind a break: where the broken record itself ends, if that can be
+// believed, else at the next bytes that are a record in every field.
+std::optional<std::uint32_t> find_behind_break(ByteView store, std::uint32_t broken,
+                                               StoreKind kind);
+
+// Whether a part of the record, without what is before it, could be taken for a record.
+bool holds_start_of_record(ByteView record);
 
 // kCorrupt if the name is none, which a checked record's never is.
 Result<VariableKey> key_of(const Edk2Record& record);

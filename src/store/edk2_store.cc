@@ -25,6 +25,8 @@ Result<std::unique_ptr<Edk2Store>> Edk2Store::open(std::unique_ptr<base::Device>
     EFIVARIUM_TRY(recover_working_area(*store->device_, store->volume_));
     if (!walk.tail_is_erased) EFIVARIUM_TRY(store->clean_tail(bytes, walk.end));
     EFIVARIUM_TRY(store->drop_hidden(walk));
+    // What a former writer left in the system's memory comes before all that builds on it.
+    EFIVARIUM_TRY(store->device_->sync());
   }
   EFIVARIUM_TRY(store->index(walk));
   return store;
@@ -40,8 +42,7 @@ Result<void> Edk2Store::clean_tail(ByteView store, std::uint32_t from) {
   const auto last =
       std::find_if(store.rbegin(), store.rend(), [](std::uint8_t byte) { return byte != kErased; });
   const auto end = static_cast<std::size_t>(store.rend() - last);
-  EFIVARIUM_TRY(device_->write(volume_.store_offset() + from, Bytes(end - from, kErased)));
-  return device_->sync();
+  return device_->write(volume_.store_offset() + from, Bytes(end - from, kErased));
 }
 
 // Copies that readers do not see, and would see, or firmware would keep, in the course of later
@@ -56,7 +57,7 @@ Result<void> Edk2Store::drop_hidden(const Edk2Walk& walk) {
       EFIVARIUM_TRY(write_state(slot, without(slot.state, kDeletedMask)));
     }
   }
-  return device_->sync();
+  return {};
 }
 
 Result<void> Edk2Store::index(const Edk2Walk& walk) {
@@ -154,7 +155,13 @@ Result<void> Edk2Store::append(const Variable& variable, ByteView record) {
     EFIVARIUM_TRY(write_state(old->second, without(kStateAdded, kTransitionMask)));
   }
   Slot added{end_, 0, kStateUnset};
-  EFIVARIUM_TRY(device_->write(volume_.store_offset() + added.offset, record));
+  const std::uint64_t place = volume_.store_offset() + added.offset;
+  // Data that could pass for a record must not be there without the header that it belongs to.
+  if (holds_start_of_record(record)) {
+    EFIVARIUM_TRY(device_->write(place, record.first(volume_.header_size())));
+    EFIVARIUM_TRY(barrier());
+  }
+  EFIVARIUM_TRY(device_->write(place, record));
   EFIVARIUM_TRY(barrier());
   EFIVARIUM_TRY(write_state(added, kStateAdded));
   EFIVARIUM_TRY(barrier());

@@ -38,6 +38,15 @@ std::vector<FindingKind> kinds_of(const Bytes& bytes) {
   return kinds;
 }
 
+// A variable whose data is a record, aligned as one.
+Variable holder_of(const Variable& inner) {
+  Variable holder = kSecond;
+  holder.data = serialize_record(inner, kStateAdded, StoreKind::kAuthenticated);
+  holder.data.insert(holder.data.begin(), 2, 0);
+  EXPECT_EQ((60 + holder.key.name.stored_size_bytes() + 2) % 4, 0U);
+  return holder;
+}
+
 // Damaged: refused for writing with the offset, read as far as it is sure, found, and mended.
 void expect_damage(const Edk2Image& image, FindingKind kind, std::uint64_t offset,
                    std::size_t readable, std::size_t mended) {
@@ -107,11 +116,7 @@ TEST(Edk2Damage, RecordsBehindABreakAreNotTakenForATornTail) {
 // A variable may hold anything, a record too; cut while it is written it is a torn tail all the
 // same.
 TEST(Edk2Damage, RecordsInTheDataOfATornRecordAreNoDamage) {
-  Variable holder = kSecond;
-  holder.data = serialize_record(kThird, kStateAdded, StoreKind::kAuthenticated);
-  holder.data.insert(holder.data.begin(), 2, 0);  // so that it stands aligned
-  ASSERT_EQ((60 + holder.key.name.stored_size_bytes() + 2) % 4, 0U);
-  const Edk2Image image = Edk2Image().add(kFirst, kStateAdded).add(holder, kStateUnset);
+  const Edk2Image image = Edk2Image().add(kFirst, kStateAdded).add(holder_of(kThird), kStateUnset);
   EXPECT_THAT(kinds_of(image.bytes()), ElementsAre(FindingKind::kInterruptedWrite));
   const auto store = open(image, Access::kReadWrite);
   ASSERT_TRUE(store);
@@ -127,13 +132,84 @@ TEST(Edk2Damage, VolumeHeaderIsRebuilt) {
   EXPECT_EQ(device.bytes(), Edk2Image().add(kFirst, kStateAdded).bytes());
 }
 
-TEST(Edk2Damage, StoreHeaderIsRefused) {
-  const Edk2Image image = Edk2Image().patch(0x48 + 20, 0x00);
+// The volume header says which layout it is, the records say of which kind they are.
+TEST(Edk2Damage, StoreHeaderIsRebuilt) {
+  for (const StoreKind kind : {StoreKind::kAuthenticated, StoreKind::kPlain}) {
+    for (const std::size_t at : {0x48U, 0x48U + 16, 0x48U + 20, 0x48U + 21}) {
+      const Edk2Image image = Edk2Image(kind).add(kFirst, kStateAdded).patch(at, 0x00);
+      EXPECT_FALSE(open(image, Access::kReadOnly));
+      EXPECT_THAT(kinds_of(image.bytes()), ElementsAre(FindingKind::kStoreHeader));
+      base::MemoryDevice device(image.bytes());
+      ASSERT_TRUE(repair_store(device, kTinyLayouts));
+      EXPECT_EQ(device.bytes(), Edk2Image(kind).add(kFirst, kStateAdded).bytes());
+    }
+  }
+}
+
+TEST(Edk2Damage, BothHeadersAreTooMuch) {
+  const Edk2Image image =
+      Edk2Image().add(kFirst, kStateAdded).patch(0x32, 0x00).patch(0x48 + 20, 0x00);
   EXPECT_EQ(open(image, Access::kReadOnly).error().code(), Code::kCorrupt);
   EXPECT_THAT(kinds_of(image.bytes()), ElementsAre(FindingKind::kUnreadable));
   base::MemoryDevice device(image.bytes());
   EXPECT_FALSE(repair_store(device, kTinyLayouts));
   EXPECT_EQ(device.bytes(), image.bytes());
+}
+
+// Firmware takes such a record's sizes for zero, and so the list for ended.
+TEST(Edk2Damage, AttributesAreErased) {
+  Edk2Image image = Edk2Image().add(kFirst, kStateAdded).add(kSecond, kStateAdded);
+  for (const std::ptrdiff_t at : {4, 5, 6, 7}) image.patch_last(at, 0xFF);
+  const std::uint64_t offset = image.last_offset();
+  expect_damage(image.add(kThird, kStateAdded), FindingKind::kDamagedRecord, offset, 1, 2);
+}
+
+// A variable may hold anything, a record too, and be damaged itself.
+TEST(Edk2Damage, RecordsInTheDataOfADamagedOneAreNotTakenForVariables) {
+  for (const std::ptrdiff_t damaged : {0, 2, 4}) {
+    for (const bool with_more : {false, true}) {
+      Edk2Image image = Edk2Image().add(kFirst, kStateAdded).add(holder_of(kThird), kStateAdded);
+      for (int i = 0; i < (damaged == 4 ? 4 : 1); ++i) {
+        image.patch_last(damaged + i, damaged == 4 ? 0xFF : 0x12);
+      }
+      if (with_more) image.add(make_variable(u"Behind", 7, 7), kStateAdded);
+      base::MemoryDevice device(image.bytes());
+      ASSERT_TRUE(repair_store(device, kTinyLayouts));
+      const auto store = Edk2Store::open(std::make_unique<base::MemoryDevice>(device.bytes()),
+                                         Access::kReadWrite, kTinyLayouts);
+      ASSERT_TRUE(store);
+      EXPECT_THAT(*(*store)->load(), SizeIs(with_more ? 2 : 1)) << damaged;
+    }
+  }
+}
+
+// Whatever byte is wrong, repair leaves a sound store, and all variables but the one that it was
+// in.
+TEST(Edk2Damage, OneWrongByteCostsOneVariableAtMost) {
+  for (const StoreKind kind : {StoreKind::kAuthenticated, StoreKind::kPlain}) {
+    const Edk2Image image =
+        Edk2Image(kind).add(kFirst, kStateAdded).add(kSecond, kStateAdded).add(kThird, kStateAdded);
+    for (std::size_t at = 0; at < kTinyLayouts.front().volume_length; ++at) {
+      for (const unsigned wrong : {image.bytes()[at] ^ 0xFFU, image.bytes()[at] ^ 0x01U, 0U}) {
+        Edk2Image damaged = image;
+        damaged.patch(at, static_cast<std::uint8_t>(wrong));
+        // A size may be wrong and the chain whole, for firmware too.
+        if (kinds_of(damaged.bytes()).empty()) continue;
+        base::MemoryDevice device(damaged.bytes());
+        ASSERT_TRUE(repair_store(device, kTinyLayouts)) << at;
+        EXPECT_THAT(kinds_of(device.bytes()), testing::IsEmpty()) << at;
+        const auto store = Edk2Store::open(std::make_unique<base::MemoryDevice>(device.bytes()),
+                                           Access::kReadWrite, kTinyLayouts);
+        ASSERT_TRUE(store) << at;
+        const auto left = (*store)->load();
+        int missing = 0;
+        for (const Variable& variable : {kFirst, kSecond, kThird}) {
+          if (std::ranges::find(*left, variable) == left->end()) ++missing;
+        }
+        EXPECT_LE(missing, at < image.end_offset() ? 1 : 0) << at << " " << wrong;
+      }
+    }
+  }
 }
 
 TEST(Edk2Damage, TruncatedFileIsRefused) {
@@ -188,6 +264,17 @@ TEST(Edk2Volume, NotFormattedIsNotDamaged) {
                   .code(),
               Code::kNotFormatted);
   }
+}
+
+// As a flash driver leaves it that was cut between the volume's header and the store's.
+TEST(Edk2Volume, VolumeHeaderOverErasedBytesIsNotFormatted) {
+  Bytes bytes = Edk2Image().bytes();
+  std::fill_n(bytes.begin() + kVolumeHeaderSize, kTinyLayouts.front().store_size, kErased);
+  EXPECT_EQ(
+      Edk2Store::open(std::make_unique<base::MemoryDevice>(bytes), Access::kReadOnly, kTinyLayouts)
+          .error()
+          .code(),
+      Code::kNotFormatted);
 }
 
 TEST(Edk2Volume, IsFoundBehindOtherThings) {

@@ -107,7 +107,7 @@ Result<Edk2Volume> volume_at(base::Device& device, std::uint64_t base_offset, Ed
   }
   std::vector<const Edk2Layout*> by_length;
   for (const Edk2Layout& layout : layouts) by_length.push_back(&layout);
-  std::ranges::stable_sort(by_length, std::greater(), &Edk2Layout::volume_length);
+  std::ranges::sort(by_length, std::greater(), &Edk2Layout::volume_length);
   for (const Edk2Layout* layout : by_length) {
     if (!base::inside(base_offset, layout->volume_length, device.size())) continue;
     if (!restore_is_pending(device, base_offset, *layout)) continue;
@@ -128,12 +128,18 @@ Result<bool> has_signature(base::Device& device, std::uint64_t offset) {
   return signature == kVolumeSignature && file_system == kNvDataGuid;
 }
 
-// Zeros or ones as far as a volume would reach.
+// Zeros or ones as far as a volume would reach, or a volume whose store was never written.
 Result<bool> is_unformatted(base::Device& device, Edk2Layouts layouts) {
   std::uint64_t longest = 0;
   for (const Edk2Layout& layout : layouts) longest = std::max(longest, layout.volume_length);
   EFIVARIUM_TRY(const Bytes start, device.read_bytes(0, std::min(longest, device.size())));
-  return is_filled_with(start, 0x00) || is_filled_with(start, kErased);
+  if (is_filled_with(start, 0x00) || is_filled_with(start, kErased)) return true;
+  const ByteView view(start);
+  return std::ranges::any_of(layouts, [&](const Edk2Layout& layout) {
+    return view.size() >= layout.volume_length &&
+           check_volume_header(view.first(kVolumeHeaderSize), 0, layout) &&
+           is_filled_with(view.subspan(kVolumeHeaderSize, layout.store_size), kErased);
+  });
 }
 
 }  // namespace
@@ -162,6 +168,14 @@ Result<Edk2Volume> find_volume(base::Device& device, Edk2Layouts layouts) {
     if (found) return volume_at(device, offset, layouts);
   }
   return fail(Code::kUnsupported, "not a variable store that is known");
+}
+
+Result<void> check_volume_header(ByteView bytes, std::uint64_t origin, const Edk2Layout& layout) {
+  EFIVARIUM_TRY(const VolumeHeader header, parse_volume_header(bytes, origin));
+  if (header.length != layout.volume_length || header.block_size != layout.block_size) {
+    return fail_at(Code::kCorrupt, "the volume header tells of another layout", origin);
+  }
+  return {};
 }
 
 Result<StoreKind> parse_store_header(ByteView bytes, std::uint64_t origin,

@@ -26,14 +26,16 @@ struct Edk2Volume {
 };
 
 // Looks at the start of the file, then at every 4 KiB. kNotFormatted for a file of zeros or ones
-// alone, kUnsupported where there is no such volume or one of an unknown layout, kCorrupt with the
-// offset for one that is damaged.
+// alone, or with no more than the volume's own header, kUnsupported where there is no such volume
+// or one of an unknown layout, kCorrupt with the offset for one that is damaged.
 Result<Edk2Volume> find_volume(base::Device& device, Edk2Layouts layouts);
 
 // The header that a build of the layout starts with.
 Bytes serialize_volume_header(const Edk2Layout& layout);
 Bytes serialize_store_header(const Edk2Layout& layout, StoreKind kind);
 
+// Checks the header; origin is its offset in the file.
+Result<void> check_volume_header(ByteView bytes, std::uint64_t origin, const Edk2Layout& layout);
 // Checks the 28 bytes; origin is their offset in the file.
 Result<StoreKind> parse_store_header(ByteView bytes, std::uint64_t origin,
                                      const Edk2Layout& layout);

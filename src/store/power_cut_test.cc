@@ -1,6 +1,7 @@
 // Power cuts, all of them: a change is made on a device that keeps a log, and every state that a
 // cut could have left is opened again. Between two barriers any of the writes may have reached the
-// medium, and one of them in part, up to any byte.
+// medium, and one of them in part: up to any byte, or from any byte on, as later pages may go
+// first.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -103,9 +104,14 @@ void for_each_tear(const Bytes& medium, std::span<const Step> writes, const Visi
       for (const Step& other : writes) {
         if (with_others && &other != &torn) apply(cut, other);
       }
+      Bytes late = cut;
       for (std::size_t size = 0; size < torn.bytes.size(); ++size) {
         visit(cut);
         cut[torn.offset + size] = torn.bytes[size];
+      }
+      for (std::size_t size = torn.bytes.size(); size-- > 0;) {
+        late[torn.offset + size] = torn.bytes[size];
+        visit(late);
       }
     }
   }
@@ -130,14 +136,12 @@ void for_each_cut(const Bytes& start, std::span<const Step> log, const Visit& vi
 // Changes made one after the other to a store, each of which may be cut.
 class Story {
  public:
-  explicit Story(const Edk2Image& image) : start_(image.bytes()) {
-    auto device = image.device();
-    device->log_to(&log_);
-    device_ = device.get();
-    auto opened = Edk2Store::open(std::move(device), base::Access::kReadWrite, kTinyLayouts);
-    EXPECT_TRUE(opened);
-    store_ = *std::move(opened);
-    note();
+  explicit Story(const Edk2Image& image) : start_(image.bytes()) { open(start_); }
+
+  // A new process goes on, with whatever the system has written of the former one's writes.
+  Story& reopen() {
+    open(device_->bytes());
+    return *this;
   }
 
   Story& put(const Variable& variable, Reclaim reclaim = Reclaim::kForbidden) {
@@ -186,6 +190,15 @@ class Story {
   }
 
  private:
+  void open(const Bytes& bytes) {
+    auto device = std::make_unique<base::MemoryDevice>(bytes);
+    device->log_to(&log_);
+    device_ = device.get();
+    auto opened = Edk2Store::open(std::move(device), base::Access::kReadWrite, kTinyLayouts);
+    EXPECT_TRUE(opened);
+    store_ = *std::move(opened);
+    note();
+  }
   void note() {
     contents_.push_back(contents_of(*store_));
     ends_.push_back(log_.size());
@@ -249,6 +262,24 @@ TEST_P(PowerCut, UpdateTakesTwoBarriers) {
   story.put(new_);
   EXPECT_EQ(story.barriers_of_last(), 3U);
   story.expect_to_survive_every_cut();
+}
+
+TEST_P(PowerCut, ProcessMayEndBetweenTwoUpdates) {
+  Story(two()).put(new_).reopen().put(newer_).reopen().remove(newer_).expect_to_survive_every_cut();
+}
+
+// Its later bytes may be there without its header, and are no variables then.
+TEST_P(PowerCut, RecordsInTheDataOfACutOneAreNone) {
+  Variable holder = make_variable(u"Holder!", 4, 0);
+  while ((serialize_record(holder, kStateUnset, GetParam()).size()) % 4 != 0) {
+    holder.data.push_back(0);
+  }
+  const Bytes forged = serialize_record(make_variable(u"Forged", 8, 0x66), kStateAdded, GetParam());
+  holder.data.insert(holder.data.end(), forged.begin(), forged.end());
+  Story(two()).put(holder).expect_to_survive_every_cut();
+  // One that would reach into the erased bytes behind it.
+  holder.data.resize(holder.data.size() - 4);
+  Story(two()).put(holder).expect_to_survive_every_cut();
 }
 
 TEST_P(PowerCut, DeleteTakesAtMostTwoBarriers) {

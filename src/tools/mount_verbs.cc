@@ -37,10 +37,8 @@ constexpr std::array kFlagOptions = {
     FlagOption{"strictatime", MS_STRICTATIME}};
 
 bool has_word(std::string_view options, std::string_view word) {
-  for (const std::string_view option : vfs::each_option(options)) {
-    if (option == word) return true;
-  }
-  return false;
+  const std::vector<std::string_view> words = vfs::each_option(options);
+  return std::ranges::find(words, word) != words.end();
 }
 
 // The server first, as it may refuse; then the kernel, which keeps ro by itself.

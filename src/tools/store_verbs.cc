@@ -93,8 +93,17 @@ int repair(const Request& request) {
   const Result<store::Report> before = store::check_store(**device);
   if (!before) return complain(request.store, before.error());
   const std::string backup = request.store + ".before-repair";
-  if (!before->sound()) {
-    if (const auto kept = back_up(**device, backup); !kept) return complain(backup, kept.error());
+  const auto kind_of = &store::Finding::kind;
+  const bool writes =
+      !before->sound() && std::ranges::find(before->findings, store::FindingKind::kUnreadable,
+                                            kind_of) == before->findings.end();
+  if (writes) {
+    const auto kept = back_up(**device, backup);
+    if (!kept && kept.error().to_errno() == EEXIST) {
+      return complain(backup,
+                      Error(Code::kExists, "an earlier repair left it: move it away first"));
+    }
+    if (!kept) return complain(backup, kept.error());
   }
   const Result<store::Report> mended = store::repair_store(**device);
   if (!mended) return complain(request.store, mended.error());

@@ -92,7 +92,8 @@ int get(const Request& request) {
 
 Result<Bytes> data_of(const Request& request) {
   if (request.data) return Bytes(request.data->begin(), request.data->end());
-  return base::read_file(*request.file == "-" ? "/dev/stdin" : *request.file, kLargestFile);
+  const std::string& file = request.file.value_or("-");
+  return base::read_file(file == "-" ? "/dev/stdin" : file, kLargestFile);
 }
 
 int set(const Request& request) {
@@ -162,7 +163,7 @@ void add_variable_verbs(CLI::App& app, Job& job) {
   get_verb->add_flag("--raw", request->raw, "print the data alone, as it is")->excludes("--json");
   CLI::App* set_verb = named(verb("set", "create or change a variable", set));
   set_verb->add_option("--attributes", request->attributes,
-                       "of nv, bs, rt, at, with commas (default: nv,bs,rt)");
+                       "of nv, bs, rt, hr, aw, at, ap, ea, 0x..., with commas (default: nv,bs,rt)");
   set_verb->add_flag("--append", request->append, "add the data to what is there");
   CLI::Option_group* source = set_verb->add_option_group("data");
   source->add_option("--data", request->data, "the text, as it is");

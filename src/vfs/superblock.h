@@ -41,7 +41,9 @@ class Superblock {
   void list(Dentry& folder, std::uint64_t before, const Visit& visit) const {
     const std::lock_guard lock(tree_mutex_);
     auto child = folder.children_.lower_bound(before);
-    while (child != folder.children_.begin() && visit(Ref<Dentry>::share(*(--child)->second))) {
+    while (child != folder.children_.begin()) {
+      --child;
+      if (!visit(Ref<Dentry>::share(*child->second))) return;
     }
   }
 

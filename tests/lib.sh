@@ -48,6 +48,9 @@ trap 'exit 1' INT TERM
 
 # blank FILE: a new 4M store.
 blank() { "$EFIVARIUM" create "$1"; }
+# has [GREP OPTION...] PATTERN: what is piped in has such a line. Reads all of it: grep -q would end
+# at the first, and who still writes with it.
+has() { grep "$@" >"$work/has"; }
 # is WHAT GOT WANTED
 is() { [ "$2" = "$3" ] || fail "$1: got '$2', wanted '$3'"; }
 # refuses CODE TEXT COMMAND...: the command ends with the code, and its one line on stderr has the text.

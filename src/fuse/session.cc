@@ -39,9 +39,8 @@ Server::Session::~Session() {
   // their senders need the session.
   if (mounted_) ::fuse_session_unmount(fuse_);
   for (int left = calls_; left != 0; left = calls_) calls_.wait(left);
-  if (fuse_ == nullptr) return;
-  ::fuse_remove_signal_handlers(fuse_);
-  ::fuse_session_destroy(fuse_);
+  if (handles_signals_) ::fuse_remove_signal_handlers(fuse_);
+  if (fuse_ != nullptr) ::fuse_session_destroy(fuse_);
 }
 
 Result<void> Server::Session::mount(const ServerOptions& options) {
@@ -63,6 +62,7 @@ Result<void> Server::Session::loop() {
   if (::fuse_set_signal_handlers(fuse_) != 0) {
     return fail(Code::kSystem, "cannot set signal handlers");
   }
+  handles_signals_ = true;
   const int error = ::fuse_session_loop(fuse_);
   if (error < 0) return std::unexpected(Error::system(-error, "cannot read requests"));
   return {};

@@ -52,6 +52,7 @@ class Server::Session {
   NodeTable nodes_;
   fuse_session* fuse_ = nullptr;
   bool mounted_ = false;
+  bool handles_signals_ = false;
   std::atomic<int> calls_ = 0;
   base::WorkQueue notifier_{"fuse_notifier"};
 };

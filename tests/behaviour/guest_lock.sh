@@ -15,7 +15,7 @@ qemu() {
 qemu </dev/null >/dev/null 2>&1 &
 guest=$!
 # It opens the image several times before it keeps it.
-until cat /proc/$guest/fdinfo/* 2>/dev/null | grep -q 'OFDLCK.*READ.* 100 101$'; do
+until cat /proc/$guest/fdinfo/* 2>/dev/null | has 'OFDLCK.*READ.* 100 101$'; do
 	kill -0 $guest || fail 'the guest did not start'
 done
 refuses 1 'running virtual machine' "$EFIVARIUM" set "$work/vars.fd" X-20230501-1234-5678-9abc-def012345678 --data x

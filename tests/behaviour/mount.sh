@@ -69,7 +69,7 @@ if [ "$(nproc)" -gt 1 ]; then
 	"$e" remount -o cpus=1 "$work/dir"
 	is 'CPUs after remount' "$(cpus)" 1
 	refuses 1 'refused' "$e" remount -o cpus=900,nostatfs "$work/dir"
-	"$e" mounts | grep -q "on $work/dir (rw,.*cpus=1)" || fail 'a refused remount changed something'
+	"$e" mounts | has "on $work/dir (rw,.*cpus=1)" || fail 'a refused remount changed something'
 	"$e" umount "$work/dir"
 fi
 

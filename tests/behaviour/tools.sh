@@ -16,8 +16,8 @@ before=$(efivar -l | wc -l)
 is 'names as the folder lists them' "$before" "$(find "$work/dir" -type f | wc -l)"
 printf abc >"$work/data"
 efivar -w -n "$guid-Tool" -t 7 -f "$work/data"
-efivar -p -n "$guid-Tool" | grep -q '61 62 63' || fail 'efivar -p'
-efivar -l | grep -qx "$guid-Tool" || fail 'efivar -l'
+efivar -p -n "$guid-Tool" | has '61 62 63' || fail 'efivar -p'
+efivar -l | has -x "$guid-Tool" || fail 'efivar -l'
 
 # A disk with a partition to point an entry at.
 truncate -s 8M "$work/disk"
@@ -26,7 +26,7 @@ if loop=$(losetup -f -P --show "$work/disk" 2>/dev/null); then
 	efibootmgr -q -c -d "$loop" -p 1 -l '\EFI\test.efi' -L 'Made here' || { losetup -d "$loop"; fail 'efibootmgr -c'; }
 	losetup -d "$loop"
 	made=$(efibootmgr | sed -n 's/^Boot\(....\)\* Made here.*/\1/p')
-	efibootmgr -v | grep -aq 'Made here.*HD(1,GPT,' || fail 'efibootmgr -v'
+	efibootmgr -v | has -a 'Made here.*HD(1,GPT,' || fail 'efibootmgr -v'
 else
 	echo 'no loop devices: an entry is made by hand'
 	made=00AB
@@ -34,7 +34,7 @@ else
 		>"$work/dir/Boot00AB-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 fi
 efibootmgr -q -o "$made"
-efibootmgr | grep -q "^BootOrder: $made" || fail 'efibootmgr -o'
+efibootmgr | has "^BootOrder: $made" || fail 'efibootmgr -o'
 efibootmgr -q -c -d /dev/nosuch -l x 2>/dev/null && fail 'made an entry on no disk'
 "$EFIVARIUM" ls "$work/dir" | sort >"$work/mounted"
 "$EFIVARIUM" umount "$work/dir"
@@ -47,7 +47,7 @@ diff <(grep '^nv' "$work/mounted") "$work/stored" || fail 'the image differs fro
 "$EFIVARIUM" mount "$image" "$work/dir"
 diff <("$EFIVARIUM" ls "$work/dir" | sort) "$work/mounted" || fail 'mounted again it differs'
 efibootmgr -q -b "$made" -B
-efibootmgr | grep -q "^Boot$made" && fail 'efibootmgr -B'
+efibootmgr | has "^Boot$made" && fail 'efibootmgr -B'
 "$EFIVARIUM" umount "$work/dir"
 "$EFIVARIUM" get "$image" "Boot$made-8be4df61-93ca-11d2-aa0d-00e098032b8c" 2>/dev/null && fail 'still there'
 is 'size of the file' "$(stat -c %s "$image")" "$(stat -c %s "$ovmf/$1")"

@@ -12,13 +12,13 @@ if [ "$(id -u)" = 0 ]; then
 	# Where no udev has done it, a device that everybody may open.
 	mknod -m 666 "$work/fuse" c 10 229
 	mount --bind "$work/fuse" /dev/fuse
-	as=(setpriv --reuid 1000 --regid 1000 --clear-groups)
+	as=(setpriv --reuid nobody --regid "$(id -g nobody)" --clear-groups)
 else
 	as=()
 fi
 [ -u "$(command -v fusermount3)" ] || skip 'fusermount3 is not set-user-id here'
 mkdir "$work/dir" "$work/own"
-[ ${#as[@]} -eq 0 ] || chown 1000:1000 "$work" "$work/dir" "$work/own"
+[ ${#as[@]} -eq 0 ] || chown nobody: "$work" "$work/dir" "$work/own"
 "${as[@]}" test -x "$EFIVARIUM" || { cp "$EFIVARIUM" "$work/efivarium"; EFIVARIUM=$work/efivarium; }
 "${as[@]}" "$EFIVARIUM" create "$work/own/vars.fd"
 "${as[@]}" "$EFIVARIUM" mount "$work/own/vars.fd" "$work/dir"
@@ -27,6 +27,6 @@ file=$work/dir/Mine-20230501-1234-5678-9abc-def012345678
 is 'owner' "$("${as[@]}" stat -c %u "$file")" "$("${as[@]}" id -u)"
 is 'content' "$("${as[@]}" tail -c +5 "$file")" data
 "${as[@]}" "$EFIVARIUM" remount -o nostatfs "$work/dir"
-"${as[@]}" "$EFIVARIUM" mounts | grep -q "on $work/dir (.*nostatfs)" || fail mounts
+"${as[@]}" "$EFIVARIUM" mounts | has "on $work/dir (.*nostatfs)" || fail mounts
 "${as[@]}" "$EFIVARIUM" umount "$work/dir"
 is 'stored' "$("${as[@]}" "$EFIVARIUM" get --raw "$work/own/vars.fd" Mine-20230501-1234-5678-9abc-def012345678)" data

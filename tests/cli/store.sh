@@ -29,7 +29,7 @@ is 'json' "$("$e" get --json "$store" "Bytes-$guid" | tr -d ' \n')" \
 	'{"name":"Bytes","vendor":"'$guid'","attributes":3,"size":3,"sha256":"ae4b3280e56e2faf83f414a6e3dabe9d5fbe18976544c05fed121accb85b53fc","time":null,"data":"000102"}'
 # A surrogate without its other half, as three bytes, stands as its escape.
 "$e" set "$store" "$(printf 'S\355\240\275-')$guid" --data x
-"$e" ls --json "$store" | grep -qF '"name": "S\ud83d"' || fail 'lone surrogate'
+"$e" ls --json "$store" | has -F '"name": "S\ud83d"' || fail 'lone surrogate'
 "$e" rm "$store" "$(printf 'S\355\240\275-')$guid"
 
 refuses 1 'no such variable' "$e" get "$store" "None-$guid"
@@ -46,10 +46,10 @@ refuses 2 'NAME' "$e" get "$store"
 refuses 2 'subcommand' "$e"
 
 "$e" rm "$store" "Text-$guid"
-"$e" df --json "$store" | tr -d ' \n' | grep -q '"total":262044,"used":[0-9]*,"unreclaimed":[1-9]' || fail df
-"$e" compact "$store" | grep -q 'bytes given back'
-"$e" df "$store" | tail -1 | grep -q ' 262044 .* 0 ' || fail 'nothing reclaimed'
-"$e" check "$store" | grep -q ': sound, ovmf-4m'
+"$e" df --json "$store" | tr -d ' \n' | has '"total":262044,"used":[0-9]*,"unreclaimed":[1-9]' || fail df
+"$e" compact "$store" | has 'bytes given back'
+"$e" df "$store" | tail -1 | has ' 262044 .* 0 ' || fail 'nothing reclaimed'
+"$e" check "$store" | has ': sound, ovmf-4m'
 is 'size of the file' "$(stat -c %s "$store")" 540672
 
 # Damage: told with its offset, read as far as it is sure, mended on request, with a copy kept.
@@ -59,7 +59,7 @@ refuses 1 'offset 0x64' "$e" set "$work/damaged.fd" "Text-$guid" --data x
 refuses 1 'offset 0x64' "$e" ls "$work/damaged.fd"
 is 'finding' "$("$e" check --json "$work/damaged.fd" | tr -d ' \n' | grep -o '"sound":false,"findings":\[{"kind":"damaged_record","offset":100')" \
 	'"sound":false,"findings":[{"kind":"damaged_record","offset":100'
-"$e" repair "$work/damaged.fd" | grep -q 'before-repair'
+"$e" repair "$work/damaged.fd" | has 'before-repair'
 [ -f "$work/damaged.fd.before-repair" ]
 "$e" check "$work/damaged.fd"
-"$e" repair "$work/damaged.fd" | grep -q 'nothing to mend'
+"$e" repair "$work/damaged.fd" | has 'nothing to mend'

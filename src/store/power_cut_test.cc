@@ -278,7 +278,7 @@ TEST_P(PowerCut, RecordsInTheDataOfACutOneAreNone) {
   holder.data.insert(holder.data.end(), forged.begin(), forged.end());
   Story(two()).put(holder).expect_to_survive_every_cut();
   // One that would reach into the erased bytes behind it.
-  holder.data.resize(holder.data.size() - 4);
+  holder.data.erase(holder.data.end() - 4, holder.data.end());
   Story(two()).put(holder).expect_to_survive_every_cut();
 }
 

@@ -33,6 +33,9 @@ enum class Code : std::uint8_t {
   kNotTerminal,
   kNotSupported,
   kNameTooLong,
+  kLoop,
+  kNotEmpty,
+  kTryAgain,
   kLocked,  // somebody else, most likely a running guest, has the store open
   kSystem,  // a system call failed: see os_errno
 };

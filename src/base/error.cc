@@ -39,6 +39,9 @@ constexpr std::array kTable = {
     Row{Code::kNotTerminal, 7, ENOTTY},
     Row{Code::kNotSupported, 7, EOPNOTSUPP},
     Row{Code::kNameTooLong, 7, ENAMETOOLONG},
+    Row{Code::kLoop, 7, ELOOP},
+    Row{Code::kNotEmpty, 7, ENOTEMPTY},
+    Row{Code::kTryAgain, 7, EAGAIN},
     Row{Code::kLocked, 7, EBUSY},
     Row{Code::kSystem, 7, EIO},
 };

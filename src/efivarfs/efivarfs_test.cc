@@ -61,18 +61,16 @@ struct Mounted {
     if (!setup.options.empty()) {
       EXPECT_EQ(options.take(setup.options), true);
     }
-    mount = std::make_shared<vfs::Mount>(
+    names = vfs::MountNamespace::create(
         *Efivarfs::mount(firmware, options, std::make_shared<Limits>()), "test");
   }
   ~Mounted() {
-    mount.reset();
+    names.reset();
     rcu::barrier();
   }
 
-  vfs::Path root() const { return vfs::MountNamespace(mount).root(); }
-  Result<vfs::Path> walk(std::string_view name) const {
-    return vfs::MountNamespace(mount).walk(name);
-  }
+  vfs::Path root() const { return names->root(); }
+  Result<vfs::Path> walk(std::string_view name) const { return names->walk(name); }
   bool exists(std::string_view name) const { return walk(name).has_value(); }
   vfs::InodeAttributes stat(std::string_view name) const {
     return walk(name)->dentry->inode().attributes();
@@ -87,7 +85,7 @@ struct Mounted {
   }
   static int write(const Ref<File>& file, const Bytes& bytes) {
     return errno_of(
-        wait_for<void>([&](auto reply) { vfs::write_file(file, bytes, std::move(reply)); }));
+        wait_for<void>([&](auto reply) { vfs::write_file(file, 0, bytes, std::move(reply)); }));
   }
   static Bytes read(const Ref<File>& file, std::uint64_t offset = 0, std::size_t size = 4096) {
     return *wait_for<Bytes>(
@@ -106,15 +104,13 @@ struct Mounted {
   }
   vfs::FileSystemStatus status() const {
     return *wait_for<vfs::FileSystemStatus>(
-        [&](auto reply) { mount->superblock().status(std::move(reply)); });
+        [&](auto reply) { root().mount->superblock().status(std::move(reply)); });
   }
-  int remount(std::string_view options) const {
-    return errno_of(vfs::MountNamespace::remount(root(), options));
-  }
+  int remount(std::string_view options) const { return errno_of(names->remount(root(), options)); }
 
   store::MemoryStore* store;
   std::shared_ptr<runtime::Firmware> firmware;
-  std::shared_ptr<vfs::Mount> mount;
+  std::shared_ptr<vfs::MountNamespace> names;
 };
 
 TEST(Efivarfs, ShowsWhatTheFirmwareHas) {
@@ -191,7 +187,8 @@ TEST(Efivarfs, AWriteUnderWayKeepsTheName) {
   fs.firmware->queue.post([&] { stalled.wait(); });
   const Ref<File> file = *fs.create("A" + kVendor);
   std::promise<bool> written;
-  vfs::write_file(file, content(7, {1}), [&](auto done) { written.set_value(done.has_value()); });
+  vfs::write_file(file, 0, content(7, {1}),
+                  [&](auto done) { written.set_value(done.has_value()); });
   vfs::release_file(file);
   EXPECT_TRUE(fs.exists("A" + kVendor));
   stalled.count_down();
@@ -296,18 +293,18 @@ TEST(EfivarfsStatus, ReportsStorageWithoutTheReserve) {
 
 TEST(EfivarfsStatus, IsReportedUnlessNostatfsWasLast) {
   const Mounted fs;
-  EXPECT_EQ(fs.mount->show_options(), "rw");
+  EXPECT_EQ(fs.root().mount->show_options(), "rw");
   EXPECT_EQ(fs.status().blocks, 100'000U);
   const auto open_file = *fs.create("A" + kVendor);
   EXPECT_EQ(fs.remount("nostatfs"), 0);
-  EXPECT_EQ(fs.mount->show_options(), "rw,nostatfs");
+  EXPECT_EQ(fs.root().mount->show_options(), "rw,nostatfs");
   const vfs::FileSystemStatus off = fs.status();
   EXPECT_EQ(off.blocks + off.blocks_free + off.blocks_available, 0U);
   EXPECT_EQ(off.block_size_bytes, 1U);
   EXPECT_EQ(off.longest_name_bytes, 255U);
   EXPECT_EQ(fs.remount("nostatfs,statfs"), 0);
   EXPECT_EQ(fs.status().blocks, 100'000U);
-  EXPECT_EQ(fs.mount->show_options(), "rw");
+  EXPECT_EQ(fs.root().mount->show_options(), "rw");
   EXPECT_EQ(Mounted::write(open_file, content(7, {1})), 0);  // open files survive
   vfs::release_file(open_file);
 }
@@ -316,7 +313,7 @@ TEST(EfivarfsStatus, OtherRemountsKeepWhatIsSet) {
   const Mounted fs({}, {.options = "nostatfs"});
   EXPECT_EQ(fs.status().blocks, 0U);
   EXPECT_EQ(fs.remount("ro"), 0);
-  EXPECT_EQ(fs.mount->show_options(), "ro,nostatfs");
+  EXPECT_EQ(fs.root().mount->show_options(), "ro,nostatfs");
   EXPECT_EQ(fs.remount("rw,statfs"), 0);
   EXPECT_EQ(fs.remount("rw"), 0);
   EXPECT_EQ(fs.status().blocks, 100'000U);
@@ -325,7 +322,7 @@ TEST(EfivarfsStatus, OtherRemountsKeepWhatIsSet) {
 TEST(EfivarfsRemount, ChangesNothingButTheReport) {
   const Mounted fs({variable("A" + kVendor)}, {.options = "uid=5"});
   EXPECT_EQ(fs.remount("uid=7,gid=8,nostatfs"), 0);
-  EXPECT_EQ(fs.mount->show_options(), "rw,uid=5,nostatfs");
+  EXPECT_EQ(fs.root().mount->show_options(), "rw,uid=5,nostatfs");
   EXPECT_EQ(fs.stat("A" + kVendor).uid, 5U);
   EXPECT_EQ(fs.stat("/").gid, 0U);
   EXPECT_EQ(fs.put("B" + kVendor, content(7, {1})), 0);
@@ -334,13 +331,13 @@ TEST(EfivarfsRemount, ChangesNothingButTheReport) {
 
 TEST(EfivarfsRemount, IsAllOrNothing) {
   const Mounted fs({}, {.read_only = true});
-  EXPECT_EQ(fs.mount->show_options(), "ro");
+  EXPECT_EQ(fs.root().mount->show_options(), "ro");
   EXPECT_EQ(errno_of(fs.create("A" + kVendor)), EROFS);
   EXPECT_EQ(fs.remount("rw,nostatfs"), EINVAL);
   for (const char* bad :
        {"nostatfs=1", "statfs=", "bogus", "uid=x", "profile=kernel", "flags=off"}) {
     EXPECT_EQ(fs.remount("nostatfs," + std::string(bad)), EINVAL) << bad;
-    EXPECT_EQ(fs.mount->show_options(), "ro") << bad;
+    EXPECT_EQ(fs.root().mount->show_options(), "ro") << bad;
   }
   EXPECT_EQ(fs.status().blocks, 100'000U);
 }

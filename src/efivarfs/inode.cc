@@ -126,7 +126,7 @@ void VariableInode::read(Ref<File> file, std::uint64_t offset, std::size_t size_
 }
 
 // fs/efivarfs/file.c, efivarfs_file_write(): one write is one SetVariable(), wherever it is.
-void VariableInode::write(Ref<File> file, Bytes bytes, Reply<void> reply) {
+void VariableInode::write(Ref<File> file, std::uint64_t, Bytes bytes, Reply<void> reply) {
   if (bytes.size() < kAttributesSize) {
     return reply(fail(Code::kInvalidParameter, "a write begins with four bytes of attributes"));
   }

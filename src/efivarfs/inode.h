@@ -35,7 +35,8 @@ class VariableInode final : public vfs::Inode {
   Result<void> open(vfs::File& file) override;
   void read(vfs::Ref<vfs::File> file, std::uint64_t offset, std::size_t size_bytes,
             vfs::Reply<Bytes> reply) override;
-  void write(vfs::Ref<vfs::File> file, Bytes bytes, vfs::Reply<void> reply) override;
+  void write(vfs::Ref<vfs::File> file, std::uint64_t offset, Bytes bytes,
+             vfs::Reply<void> reply) override;
   void release(vfs::File& file) override;
   Result<void> check_flags() const override;
 

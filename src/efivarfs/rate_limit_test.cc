@@ -80,11 +80,11 @@ class LimitedTest : public testing::Test {
   }
   ~LimitedTest() override { rcu::barrier(); }
 
-  std::shared_ptr<vfs::Mount> mount(Profile profile = Profile::kKernel) {
+  std::shared_ptr<vfs::MountNamespace> mount(Profile profile = Profile::kKernel) {
     Options options;
     options.profile = profile;
-    return std::make_shared<vfs::Mount>(*Efivarfs::mount(firmware_, options, limits_, clock_.now()),
-                                        "test");
+    return vfs::MountNamespace::create(*Efivarfs::mount(firmware_, options, limits_, clock_.now()),
+                                       "test");
   }
   std::uint64_t remaining() const { return firmware_->services->capacity().remaining_storage; }
   void grow() const {  // so that what remains is not what it was
@@ -92,14 +92,13 @@ class LimitedTest : public testing::Test {
         firmware_->services->set_variable(kKey, kUsualAttributes | kAppendWrite, Bytes(100, 1)));
   }
 
-  static vfs::FileSystemStatus status(const vfs::Mount& mount) {
+  static vfs::FileSystemStatus status(const vfs::MountNamespace& names) {
     std::promise<vfs::FileSystemStatus> done;
-    mount.superblock().status([&](auto answer) { done.set_value(answer.value()); });
+    names.root().mount->superblock().status([&](auto answer) { done.set_value(answer.value()); });
     return done.get_future().get();
   }
-  static vfs::Ref<vfs::File> open(const std::shared_ptr<vfs::Mount>& mount, uid_t uid) {
-    const vfs::MountNamespace names(mount);
-    return *vfs::open_file(*names.walk(kName), O_RDONLY, {uid, uid, {}});
+  static vfs::Ref<vfs::File> open(const std::shared_ptr<vfs::MountNamespace>& names, uid_t uid) {
+    return *vfs::open_file(*names->walk(kName), O_RDONLY, {uid, uid, {}});
   }
   static std::future<Bytes> read(const vfs::Ref<vfs::File>& file, std::uint64_t offset = 0) {
     std::promise<Bytes> done;
@@ -144,10 +143,10 @@ TEST_F(LimitedTest, AllMountsShareTheStatfsLimit) {
 
 TEST_F(LimitedTest, NostatfsUsesNoneOfTheLimit) {
   const auto mounted = mount();
-  const vfs::Path root = vfs::MountNamespace(mounted).root();
-  ASSERT_TRUE(vfs::MountNamespace::remount(root, "nostatfs"));
+  const vfs::Path root = mounted->root();
+  ASSERT_TRUE(mounted->remount(root, "nostatfs"));
   for (int i = 0; i < 10; ++i) EXPECT_EQ(status(*mounted).blocks, 0U);
-  ASSERT_TRUE(vfs::MountNamespace::remount(root, "statfs"));
+  ASSERT_TRUE(mounted->remount(root, "statfs"));
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(status(*mounted).blocks_free, remaining());
     grow();
@@ -228,8 +227,9 @@ TEST_F(LimitedTest, StatfsWaitsForAStalledFirmwareUnlessNostatfs) {
   firmware_->queue.post([&] { stalled.wait(); });
   std::promise<std::uint64_t> blocks;
   auto answer = blocks.get_future();
-  mounted->superblock().status([&](auto status) { blocks.set_value(status->blocks); });
-  ASSERT_TRUE(vfs::MountNamespace::remount(vfs::MountNamespace(mounted).root(), "nostatfs"));
+  mounted->root().mount->superblock().status(
+      [&](auto status) { blocks.set_value(status->blocks); });
+  ASSERT_TRUE(mounted->remount(mounted->root(), "nostatfs"));
   EXPECT_EQ(status(*mounted).blocks, 0U);  // while the firmware still stalls
   EXPECT_NE(answer.wait_for(0s), std::future_status::ready);
   stalled.count_down();
@@ -255,7 +255,7 @@ TEST_F(LimitedTest, TheFirmwareAnswersStatfsWhereItsQueueIsPlaced) {
   const base::Placement placed = firmware_->queue.placement();
   EXPECT_TRUE(CPU_EQUAL(&placed.cpus, &pinned.cpus));
   std::promise<cpu_set_t> seen;
-  mounted->superblock().status([&](auto) { seen.set_value(cpus_of_this_thread()); });
+  mounted->root().mount->superblock().status([&](auto) { seen.set_value(cpus_of_this_thread()); });
   const cpu_set_t of_firmware = seen.get_future().get();
   EXPECT_TRUE(CPU_EQUAL(&of_firmware, &pinned.cpus));
   const cpu_set_t still = cpus_of_this_thread();

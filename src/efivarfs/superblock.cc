@@ -30,10 +30,10 @@ Efivarfs::Efivarfs(std::shared_ptr<runtime::Firmware> firmware, const Options& o
 
 Efivarfs::~Efivarfs() { drop_tree(); }
 
-Result<std::shared_ptr<Efivarfs>> Efivarfs::mount(std::shared_ptr<runtime::Firmware> firmware,
-                                                  const Options& options,
-                                                  std::shared_ptr<Limits> limits, Now now) {
-  std::shared_ptr<Efivarfs> efivarfs(
+Result<vfs::Ref<Efivarfs>> Efivarfs::mount(std::shared_ptr<runtime::Firmware> firmware,
+                                           const Options& options, std::shared_ptr<Limits> limits,
+                                           Now now) {
+  auto efivarfs = vfs::Ref<Efivarfs>::adopt(
       new Efivarfs(std::move(firmware), options, std::move(limits), std::move(now)));
   EFIVARIUM_TRY(efivarfs->firmware_->queue.place(options.placement));
   efivarfs->set_read_only(!efivarfs->firmware_->services->writable());

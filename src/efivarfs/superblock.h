@@ -19,10 +19,9 @@ class Efivarfs final : public vfs::Superblock {
 
   // Lists the firmware's variables. Read-only if the firmware cannot write. limits: one for all
   // mounts of a system; they count only with Profile::kKernel.
-  static Result<std::shared_ptr<Efivarfs>> mount(std::shared_ptr<runtime::Firmware> firmware,
-                                                 const Options& options,
-                                                 std::shared_ptr<Limits> limits,
-                                                 Now now = Clock::now);
+  static Result<vfs::Ref<Efivarfs>> mount(std::shared_ptr<runtime::Firmware> firmware,
+                                          const Options& options, std::shared_ptr<Limits> limits,
+                                          Now now = Clock::now);
   ~Efivarfs() override;
 
   std::string_view type() const override { return "efivarfs"; }
@@ -32,6 +31,7 @@ class Efivarfs final : public vfs::Superblock {
   Result<void> reconfigure(std::string_view options) override;
   Result<void> check_writable() const override;
   void status(vfs::Reply<vfs::FileSystemStatus> reply) override;
+  void shut_down() override { firmware_.reset(); }
 
   const Options& options() const { return options_; }
   runtime::Firmware& firmware() { return *firmware_; }
@@ -52,7 +52,7 @@ class Efivarfs final : public vfs::Superblock {
   std::uint64_t hash_name(std::string_view name) const override;
   bool same_name(std::string_view a, std::string_view b) const override;
 
-  const std::shared_ptr<runtime::Firmware> firmware_;
+  std::shared_ptr<runtime::Firmware> firmware_;
   const Options options_;  // as mounted; what can change is below
   const std::shared_ptr<Limits> limits_;
   const Now now_;

@@ -27,7 +27,7 @@ void remount(Call& call, const Path& path, ByteView in) {
   const uid_t who = call.credentials().uid;
   if (who != 0 && who != ::geteuid()) return call.fail(EPERM);
   const std::string text(in.begin(), std::find(in.begin(), in.end(), 0));
-  const Result<void> done = vfs::MountNamespace::remount(path, text);
+  const Result<void> done = call.session().mount_namespace().remount(path, text);
   if (!done) return call.fail(done.error());
   call.answer(::fuse_reply_ioctl, 0, nullptr, std::size_t{0});
 }

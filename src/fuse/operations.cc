@@ -34,8 +34,7 @@ void init(void*, fuse_conn_info* connection) noexcept {
 void lookup(fuse_req_t request, fuse_ino_t folder_id, const char* name) noexcept {
   guarded(request, [&](Call& call) {
     const Path& folder = call.node(folder_id).path;
-    const Result<void> allowed =
-        vfs::check_access(folder.dentry->inode(), vfs::kSearchAccess, call.credentials());
+    const Result<void> allowed = vfs::check_access(folder, vfs::kSearchAccess, call.credentials());
     if (!allowed) return call.fail(allowed.error());
     const Result<Path> path = call.session().mount_namespace().step(folder, name);
     if (!path) return call.fail(path.error());
@@ -183,13 +182,13 @@ void finish_write(Call call, const Node& node, const Ref<File>& file, std::size_
   });
 }
 
-void write(fuse_req_t request, fuse_ino_t id, const char* bytes, std::size_t size, off_t,
+void write(fuse_req_t request, fuse_ino_t id, const char* bytes, std::size_t size, off_t offset,
            fuse_file_info* info) noexcept {
   guarded(request, [&](Call& call) {
     if (size > kLargestWrite) return call.fail(EINVAL);
     const Ref<File> file = file_of(info);
     const Node& node = call.node(id);
-    vfs::write_file(file, Bytes(bytes, bytes + size),
+    vfs::write_file(file, static_cast<std::uint64_t>(offset), Bytes(bytes, bytes + size),
                     [call = std::move(call), &node, file, size](Result<void> written) mutable {
                       if (!written) return call.fail(written.error());
                       finish_write(std::move(call), node, file, size);
@@ -215,7 +214,7 @@ void fsync(fuse_req_t request, fuse_ino_t id, int, fuse_file_info*) noexcept {
 void opendir(fuse_req_t request, fuse_ino_t id, fuse_file_info* info) noexcept {
   guarded(request, [&](Call& call) {
     const Result<void> allowed =
-        vfs::check_access(call.node(id).path.dentry->inode(), vfs::kReadAccess, call.credentials());
+        vfs::check_access(call.node(id).path, vfs::kReadAccess, call.credentials());
     if (!allowed) return call.fail(allowed.error());
     call.answer(::fuse_reply_open, info);
   });
@@ -260,7 +259,7 @@ void statfs(fuse_req_t request, fuse_ino_t id) noexcept {
 
 void access(fuse_req_t request, fuse_ino_t id, int mask) noexcept {
   guarded(request, [&](Call& call) {
-    call.finish(vfs::check_access(call.node(id).path.dentry->inode(), mask, call.credentials()));
+    call.finish(vfs::check_access(call.node(id).path, mask, call.credentials()));
   });
 }
 

@@ -20,7 +20,7 @@ struct ServerOptions {
 class Server {
  public:
   // Mounts. kSystem with the errno, or kUnsupported where this system has no FUSE.
-  static Result<std::unique_ptr<Server>> mount(const vfs::MountNamespace& mount_namespace,
+  static Result<std::unique_ptr<Server>> mount(vfs::MountNamespace& mount_namespace,
                                                const ServerOptions& options);
   // Unmounts if need be, after all that was asked has been answered.
   ~Server();

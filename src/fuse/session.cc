@@ -107,7 +107,7 @@ void Server::Session::drop_name(std::uint64_t folder_id, std::string name,
 Server::Server(std::unique_ptr<Session> session) : session_(std::move(session)) {}
 Server::~Server() = default;
 
-Result<std::unique_ptr<Server>> Server::mount(const vfs::MountNamespace& mount_namespace,
+Result<std::unique_ptr<Server>> Server::mount(vfs::MountNamespace& mount_namespace,
                                               const ServerOptions& options) {
   auto session = std::make_unique<Session>(mount_namespace);
   EFIVARIUM_TRY(session->mount(options));

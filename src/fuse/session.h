@@ -15,7 +15,7 @@ namespace efivarium::fuse {
 
 class Server::Session {
  public:
-  explicit Session(const vfs::MountNamespace& mount_namespace)
+  explicit Session(vfs::MountNamespace& mount_namespace)
       : mount_namespace_(mount_namespace), nodes_(mount_namespace.root()) {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -24,7 +24,7 @@ class Server::Session {
   Result<void> mount(const ServerOptions& options);
   Result<void> loop();
 
-  const vfs::MountNamespace& mount_namespace() const { return mount_namespace_; }
+  vfs::MountNamespace& mount_namespace() const { return mount_namespace_; }
   NodeTable& nodes() { return nodes_; }
 
   // What the kernel may keep: everything, as each change is told to it, but names that may vanish
@@ -48,7 +48,7 @@ class Server::Session {
   }
 
  private:
-  const vfs::MountNamespace& mount_namespace_;
+  vfs::MountNamespace& mount_namespace_;
   NodeTable nodes_;
   fuse_session* fuse_ = nullptr;
   bool mounted_ = false;

@@ -71,6 +71,16 @@ class HashTable {
     return true;
   }
 
+  // Calls visit(T&) for each.
+  template <typename Visit>
+  void for_each(const ReadSection&, const Visit& visit) const {
+    cds_lfht_iter iterator{};
+    for (cds_lfht_first(table_, &iterator); cds_lfht_node* node = cds_lfht_iter_get_node(&iterator);
+         cds_lfht_next(table_, &iterator)) {
+      visit(*object_of(node));
+    }
+  }
+
   std::size_t count() const { return count_; }
 
  private:

@@ -1,5 +1,9 @@
 #include "rcu/rcu.h"
 
+#include <atomic>
+#include <future>
+#include <memory>
+
 #if defined(__SANITIZE_THREAD__)
 // liburcu's own memory traffic, which its barriers order, is not for the sanitizer to judge.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
@@ -28,10 +32,46 @@ void register_thread() {
 
 }  // namespace detail
 
-void synchronize() {
+namespace {
+
+constinit std::atomic<bool> normal_only = false;
+constinit std::atomic<std::uint64_t> expedited_waits = 0, normal_waits = 0;
+
+// The library's thread takes all that has come, waits once for all, and then pauses for 10 ms.
+void wait_with_others() {
+  struct Waiter {
+    rcu_head head;
+    std::promise<void> done;
+  };
+  auto* const waiter = new Waiter();
+  const std::future<void> done = waiter->done.get_future();
+  urcu_memb_call_rcu(&waiter->head, [](rcu_head* head) {
+    const std::unique_ptr<Waiter> ended(reinterpret_cast<Waiter*>(head));
+    detail::registered = true;  // the library has done it for its own thread
+    ended->done.set_value();
+  });
+  done.wait();
+}
+
+}  // namespace
+
+void synchronize(GracePeriod kind) {
   if (!detail::registered) detail::register_thread();
-  urcu_memb_synchronize_rcu();
+  if (kind == GracePeriod::kNormal || normal_only.load(std::memory_order_relaxed)) {
+    wait_with_others();
+    normal_waits.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    urcu_memb_synchronize_rcu();
+    expedited_waits.fetch_add(1, std::memory_order_relaxed);
+  }
   observed(&grace_period_mark);
+}
+
+void set_normal(bool normal) { normal_only.store(normal, std::memory_order_relaxed); }
+
+Waits waits() {
+  return {expedited_waits.load(std::memory_order_relaxed),
+          normal_waits.load(std::memory_order_relaxed)};
 }
 
 void Retirable::retire() noexcept {

@@ -13,6 +13,8 @@
 #endif
 #include <urcu/urcu-memb.h>
 
+#include <cstdint>
+
 namespace efivarium::rcu {
 
 // The sanitizer cannot see the barriers inside liburcu; these say the same to it.
@@ -47,8 +49,24 @@ class [[nodiscard]] ReadSection {
   ReadSection& operator=(const ReadSection&) = delete;
 };
 
-// Waits until every read section that is open now has ended.
-void synchronize();
+// How a writer waits until every read section that is open has ended.
+enum class GracePeriod : std::uint8_t {
+  kExpedited,  // at once: interrupts each CPU that runs a thread of this process
+  kNormal,     // with all others that wait, about every 10 ms
+};
+
+// Waits until every read section that is open now has ended. Not inside one.
+void synchronize(GracePeriod kind = GracePeriod::kExpedited);
+
+// From now on every wait is a normal one, whatever was asked for: for hosts whose CPUs must not be
+// interrupted. As /sys/kernel/rcu_normal.
+void set_normal(bool normal);
+
+// The waits of this process that have ended.
+struct Waits {
+  std::uint64_t expedited = 0, normal = 0;
+};
+Waits waits();
 
 // Base of what is freed after a grace period.
 class Retirable {

@@ -64,7 +64,7 @@ Outcome<runtime::ServiceOptions> service_options(const MountRequest& request) {
   return options;
 }
 
-Outcome<std::shared_ptr<vfs::Mount>> open_mount(const MountRequest& request) {
+Outcome<std::shared_ptr<vfs::MountNamespace>> open_namespace(const MountRequest& request) {
   auto options = service_options(request);
   if (!options) return std::unexpected(std::move(options.error()));
   const std::string source = absolute(request.store);
@@ -85,7 +85,7 @@ Outcome<std::shared_ptr<vfs::Mount>> open_mount(const MountRequest& request) {
   auto efivarfs = efivarfs::Efivarfs::mount(std::move(firmware), request.options.file_system,
                                             std::make_shared<efivarfs::Limits>());
   if (!efivarfs) return failed(efivarfs.error());
-  return std::make_shared<vfs::Mount>(*std::move(efivarfs), source);
+  return vfs::MountNamespace::create(*std::move(efivarfs), source);
 }
 
 fuse::ServerOptions server_options(const MountRequest& request, const std::string& source) {
@@ -99,11 +99,10 @@ fuse::ServerOptions server_options(const MountRequest& request, const std::strin
 // Mounts, calls ready(), and serves until the end.
 template <typename Ready>
 int serve(const MountRequest& request, const Ready& ready) {
-  const auto mount = open_mount(request);
-  if (!mount) return complain(mount.error().what, mount.error().error);
-  const vfs::MountNamespace mount_namespace(*mount);
+  const auto names = open_namespace(request);
+  if (!names) return complain(names.error().what, names.error().error);
   const auto server =
-      fuse::Server::mount(mount_namespace, server_options(request, (*mount)->source()));
+      fuse::Server::mount(**names, server_options(request, absolute(request.store)));
   if (!server) return complain(request.directory, server.error());
   ready();
   const Result<void> ended = (*server)->serve();

@@ -9,10 +9,10 @@ namespace efivarium::vfs {
 
 inline constexpr std::size_t kLongestName = 255;  // NAME_MAX, bytes
 
-// Whether who may do this (kReadAccess | ...) to the inode, by its flag, mode bits and owner; the
+// Whether who may do this (kReadAccess | ...) there, by the inode's flag, mode bits and owner; the
 // superuser may do all that the immutable flag allows. kNotPermitted, kAccessDenied... as errno
 // EPERM, EACCES; kWriteProtected on a read-only mount. Linux: inode_permission().
-Result<void> check_access(const Inode& inode, int access, const Credentials& who);
+Result<void> check_access(const Path& path, int access, const Credentials& who);
 
 // Opens what is there. kIsDirectory for writing a folder.
 Result<Ref<File>> open_file(const Path& path, int flags, const Credentials& who);
@@ -25,10 +25,15 @@ void release_file(Ref<File> file);
 // offset: none reads on from the file's position, which moves on with what is read.
 void read_file(Ref<File> file, std::optional<std::uint64_t> offset, std::size_t size_bytes,
                Reply<Bytes> reply);
-void write_file(Ref<File> file, Bytes bytes, Reply<void> reply);
+// offset: where the file system has use for one.
+void write_file(Ref<File> file, std::uint64_t offset, Bytes bytes, Reply<void> reply);
 
+// kBusy for what is a mount point in the folder's namespace; in others it stops to be one.
 void unlink_file(const Path& folder, std::string_view name, const Credentials& who,
                  Reply<void> reply);
+Result<Path> make_folder(const Path& folder, std::string_view name, mode_t mode,
+                         const Credentials& who);
+Result<void> remove_folder(const Path& folder, std::string_view name, const Credentials& who);
 Result<void> change_attributes(const Path& path, const AttributeChange& change,
                                const Credentials& who);
 // ftruncate(2): whoever has the file open for writing may do it.

@@ -12,12 +12,27 @@ namespace efivarium::vfs {
 // Ref keeps it, and its inode, beyond that.
 class Dentry final : public rcu::Counted {
  public:
-  Dentry(Dentry* parent, std::string name, Ref<Inode> inode, std::uint64_t sequence)
-      : parent_(parent), name_(std::move(name)), sequence_(sequence), inode_(std::move(inode)) {}
+  Dentry(Ref<Dentry> parent, std::string name, Ref<Inode> inode, std::uint64_t sequence)
+      : parent_(std::move(parent)),
+        name_(std::move(name)),
+        sequence_(sequence),
+        inode_(std::move(inode)) {}
 
   const std::string& name() const { return name_; }
-  // The folder; itself at the root. Folders outlive what stands in them.
-  Dentry& parent() { return parent_ == nullptr ? *this : *parent_; }
+  // The folder; itself at the root.
+  Dentry& parent() { return parent_ ? *parent_ : *this; }
+  bool is_root() const { return !parent_; }
+  // Whether its name is there still.
+  bool is_listed() const { return is_root() || listed_.load(std::memory_order_relaxed); }
+  // Whether this is the other, or below it.
+  bool is_below(const Dentry& other) const {
+    const Dentry* at = this;
+    while (at != &other && !at->is_root()) at = at->parent_.get();
+    return at == &other;
+  }
+  // Whether something is mounted here, in whatever mount it is seen.
+  bool is_mount_point() const { return mounts_.load(std::memory_order_relaxed) != 0; }
+  void count_mount(int change) { mounts_.fetch_add(change, std::memory_order_relaxed); }
   Inode& inode() const { return *inode_; }
   const Ref<Inode>& shared_inode() const { return inode_; }
   // Grows with each name of the superblock; never 0. A place in a listing.
@@ -25,12 +40,13 @@ class Dentry final : public rcu::Counted {
 
  private:
   friend class Superblock;
-  Dentry* const parent_;
+  const Ref<Dentry> parent_;
   const std::string name_;
   const std::uint64_t sequence_;
   const Ref<Inode> inode_;
-  bool listed_ = false;                        // under the superblock's tree mutex,
-  std::map<std::uint64_t, Dentry*> children_;  // as is this, by sequence
+  std::atomic<int> mounts_ = 0;
+  std::atomic<bool> listed_ = false;           // changes under the superblock's tree mutex,
+  std::map<std::uint64_t, Dentry*> children_;  // as does this, by sequence
 };
 
 }  // namespace efivarium::vfs

@@ -14,13 +14,26 @@ class File final : public rcu::PrivatelyCounted {
  public:
   // flags: of open(2). opener: whose limits count for what is done through the file; kept without
   // the way to supplementary groups, which ends with the call.
-  File(Path path, int flags, const Credentials& opener)
-      : path_(std::move(path)), flags_(flags), opener_{opener.uid, opener.gid, {}} {}
+  // kWriteProtected for writing on a read-only mount; while one is open, none becomes that.
+  static Result<Ref<File>> make(Path path, int flags, const Credentials& opener) {
+    auto file = Ref<File>::adopt(new File(std::move(path), flags, opener));
+    file->counts_ = file->is_writable() && file->path_.mount->begin_write();
+    if (file->is_writable() && !file->counts_) {
+      return fail(Code::kWriteProtected, "the file system is mounted read-only");
+    }
+    return file;
+  }
+  ~File() override {
+    inode().count_open(-1);
+    if (counts_) path_.mount->end_write();
+  }
 
   // Keeps its mount from going away for good.
   const Path& path() const { return path_; }
   Inode& inode() const { return path_.dentry->inode(); }
   const Credentials& opener() const { return opener_; }
+  bool truncates() const { return (flags_ & O_TRUNC) != 0; }
+  bool appends() const { return (flags_ & O_APPEND) != 0; }
   bool is_writable() const { return (flags_ & O_ACCMODE) != O_RDONLY; }
 
   // Where the next read without an offset begins. Writes leave it alone.
@@ -29,9 +42,15 @@ class File final : public rcu::PrivatelyCounted {
   bool cacheable = false;
 
  private:
+  File(Path path, int flags, const Credentials& opener)
+      : path_(std::move(path)), flags_(flags), opener_{opener.uid, opener.gid, {}} {
+    inode().count_open(1);
+  }
+
   const Path path_;
   const int flags_;
   const Credentials opener_;
+  bool counts_ = false;  // as a writer of its mount
 };
 
 }  // namespace efivarium::vfs

@@ -32,6 +32,20 @@ Inode::Inode(Superblock& superblock, mode_t mode, uid_t uid, gid_t gid)
   attributes_.accessed = attributes_.modified = attributes_.changed = current_time();
 }
 
+void Inode::count_open(int change) {
+  const std::lock_guard lock(mutex_);
+  const bool was_open = opens_ != 0;
+  opens_ += change;
+  if (is_unlinked_ && was_open != (opens_ != 0)) superblock_.orphans_ += was_open ? -1 : 1;
+}
+
+void Inode::note_unlinked() {
+  const std::lock_guard lock(mutex_);
+  if (attributes_.links != 0 || is_unlinked_) return;
+  is_unlinked_ = true;
+  if (opens_ != 0) ++superblock_.orphans_;
+}
+
 InodeAttributes Inode::attributes() const {
   const std::lock_guard lock(mutex_);
   return attributes_;
@@ -45,13 +59,21 @@ void Inode::unlink(Ref<Dentry>, Reply<void> reply) {
   reply(fail(Code::kNotPermitted, "files cannot be removed here"));
 }
 
+Result<Ref<Dentry>> Inode::make_folder(Dentry&, std::string_view, mode_t, const Credentials&) {
+  return fail(Code::kNotPermitted, "folders cannot be made here");
+}
+
+Result<void> Inode::remove_folder(Dentry&) {
+  return fail(Code::kNotPermitted, "folders cannot be removed here");
+}
+
 Result<void> Inode::open(File&) { return {}; }
 
 void Inode::read(Ref<File>, std::uint64_t, std::size_t, Reply<Bytes> reply) {
   reply(fail(Code::kInvalidParameter, "this cannot be read"));
 }
 
-void Inode::write(Ref<File>, Bytes, Reply<void> reply) {
+void Inode::write(Ref<File>, std::uint64_t, Bytes, Reply<void> reply) {
   reply(fail(Code::kInvalidParameter, "this cannot be written"));
 }
 

@@ -37,16 +37,25 @@ class Inode : public rcu::Counted {
   void set_flags(std::uint32_t flags) { flags_.store(flags, std::memory_order_relaxed); }
   bool is_immutable() const { return (flags() & kImmutableFlag) != 0; }
 
+  // A file of it comes to be, or ends.
+  void count_open(int change);
+  // Its last name went.
+  void note_unlinked();
+
   // Of folders. The new file is open for nobody yet.
   virtual Result<Ref<Dentry>> create(Dentry& folder, std::string_view name, mode_t mode,
                                      const Credentials& who);
   virtual void unlink(Ref<Dentry> victim, Reply<void> reply);
+  virtual Result<Ref<Dentry>> make_folder(Dentry& folder, std::string_view name, mode_t mode,
+                                          const Credentials& who);
+  // kNotEmpty.
+  virtual Result<void> remove_folder(Dentry& victim);
 
   // Of files. open() and release() come in pairs; release() after every other call has ended.
   virtual Result<void> open(File& file);
   virtual void read(Ref<File> file, std::uint64_t offset, std::size_t size_bytes,
                     Reply<Bytes> reply);
-  virtual void write(Ref<File> file, Bytes bytes, Reply<void> reply);
+  virtual void write(Ref<File> file, std::uint64_t offset, Bytes bytes, Reply<void> reply);
   virtual void release(File& file);
   virtual Result<void> sync();
 
@@ -61,6 +70,8 @@ class Inode : public rcu::Counted {
   std::atomic<std::uint32_t> flags_ = 0;
   mutable std::mutex mutex_;
   InodeAttributes attributes_;
+  int opens_ = 0;
+  bool is_unlinked_ = false;
 };
 
 }  // namespace efivarium::vfs

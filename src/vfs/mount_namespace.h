@@ -1,55 +1,110 @@
-// MountNamespace: the mounts that one view sees, and the way from a path to what it names.
+// MountNamespace: the mounts that one view sees, and what can be done to them.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "vfs/superblock.h"
+#include "vfs/propagation.h"
 
 namespace efivarium::vfs {
 
-// A superblock attached to the tree.
-class Mount {
- public:
-  Mount(std::shared_ptr<Superblock> superblock, std::string source)
-      : superblock_(std::move(superblock)), source_(std::move(source)) {}
+// What /proc/self/mountinfo tells of a mount.
+struct MountInfo {
+  std::uint64_t id = 0;
+  std::uint64_t parent = 0;  // 0 at the root
+  std::uint64_t superblock = 0;
+  std::string root;         // within the file system
+  std::string mount_point;  // from the root that was asked for
+  bool read_only = false;   // of this mount, not of its superblock
+  std::uint64_t shared = 0, master = 0, propagates_from = 0;  // groups; 0 for none
+  bool unbindable = false;
+  std::string type;
+  std::string source;
+  std::string options;  // of the superblock
 
-  Superblock& superblock() const { return *superblock_; }
-  // What was mounted: the store, as the user called it.
-  const std::string& source() const { return source_; }
-  Dentry& root() const { return superblock_->root(); }
-  // As in /proc/mounts: ro or rw, then the file system's own.
-  std::string show_options() const;
-
- private:
-  const std::shared_ptr<Superblock> superblock_;
-  const std::string source_;
+  // A line as the kernel writes it.
+  std::string to_text() const;
 };
 
-// A place in a namespace.
-struct Path {
-  std::shared_ptr<Mount> mount;
-  Ref<Dentry> dentry;
+struct UmountFlags {
+  bool lazy = false;    // out of the tree now, for good when nobody has it any more
+  bool expire = false;  // only what nobody has used since it was asked for the first time
+  bool force = false;   // as the kernel's: no more than that, here
+  // The caller's root, which is not unmounted but made read-only; none for the namespace's.
+  const Mount* root = nullptr;
 };
 
+// Operations have the rules, errors and order of checks of Linux 7.3, where they do not say
+// otherwise; who may do them is the caller's to decide.
 class MountNamespace {
  public:
-  explicit MountNamespace(std::shared_ptr<Mount> root) : root_(std::move(root)) {}
+  // A namespace with this at its root, and a table of its own.
+  static std::shared_ptr<MountNamespace> create(Ref<Superblock> superblock, std::string source);
+  MountNamespace(const MountNamespace&) = delete;
+  MountNamespace& operator=(const MountNamespace&) = delete;
+  // Takes all its mounts out, without propagation.
+  ~MountNamespace();
 
-  Path root() const { return {root_, Ref<Dentry>::share(root_->root())}; }
-  // One component down. kNotFound, kNotDirectory, kNameTooLong.
-  Result<Path> step(const Path& folder, std::string_view name) const;
+  MountTable& table() const { return *table_; }
+  Path root() const;
   // Components apart by slashes, from the root on.
   Result<Path> walk(std::string_view path) const;
+  // One component down.
+  Result<Path> step(const Path& folder, std::string_view name) const;
 
-  // options: with commas; ro and rw are the mount's, the rest its superblock's. kInvalidParameter,
-  // with nothing changed.
-  static Result<void> remount(const Path& where, std::string_view options);
+  // A copy, in which the places, of this namespace, are given their counterparts' places.
+  std::shared_ptr<MountNamespace> clone(std::span<Path* const> places);
+
+  // kBusy where the superblock's own root is what is there already.
+  Result<void> mount(Ref<Superblock> superblock, std::string source, const Path& where,
+                     bool read_only = false);
+  Result<void> bind(const Path& from, const Path& to, bool recursive);
+  Result<void> move(const Path& from, const Path& to);
+  // Takes the path over: it must not be one that keeps the mount busy. What is taken out ends with
+  // the Ending, or here.
+  Result<void> umount(Path where, UmountFlags flags, Ending& ending);
+  Result<void> umount(Path where, UmountFlags flags = {});
+
+  // options: with commas; ro and rw are the mount's and its superblock's, the rest the
+  // superblock's. kInvalidParameter, with nothing changed.
+  Result<void> remount(const Path& where, std::string_view options);
+  // This mount alone, not its superblock.
+  Result<void> remount_bind(const Path& where, bool read_only);
+  Result<void> set_propagation(const Path& where, PropagationType type, bool recursive);
+
+  // Whether something is mounted on it, in any of the namespace's mounts.
+  bool is_mount_point(const Dentry& dentry) const;
+  // Takes out what is mounted on it anywhere, since its name is gone.
+  static void detach_from(const Path& folder, const Dentry& dentry);
+
+  // In the order of mounting, as far as it can be reached from there.
+  std::vector<MountInfo> list(const Path& from) const;
+  std::vector<MountInfo> list() const { return list(root()); }
+
+  static constexpr std::size_t kMostMounts = 100000;  // fs.mount-max
 
  private:
-  const std::shared_ptr<Mount> root_;
+  explicit MountNamespace(std::shared_ptr<MountTable> table) : table_(std::move(table)) {}
+
+  // The topmost mount there, if something may be mounted on it.
+  Result<Position> place_at(const Path& where) const;
+  Result<void> attach(std::vector<Mount*> tree, const Position& where, Mount* moved,
+                      Ending& ending);
+  void adopt(std::span<Mount* const> tree);
+  void take_out(std::vector<Mount*> mounts, bool propagates, Ending& ending);
+  void discard(std::span<Mount* const> tree, Ending& ending);
+  static Result<void> check_unwritten(const Superblock& superblock);
+  static Result<void> make_read_only(Superblock& superblock);
+  Result<void> check_root(const Path& where) const;
+
+  const std::shared_ptr<MountTable> table_;
+  // Under the table's lock.
+  Mount* root_ = nullptr;
+  std::map<std::uint64_t, Mount*> mounts_;  // by id
 };
 
 }  // namespace efivarium::vfs

@@ -5,6 +5,11 @@
 
 namespace efivarium::vfs {
 
+std::uint64_t Superblock::next_number() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
 Superblock::~Superblock() { drop_tree(); }
 
 void Superblock::drop_tree() {
@@ -22,7 +27,7 @@ void Superblock::drop_tree() {
 }
 
 void Superblock::set_root(Ref<Inode> inode) {
-  root_ = Ref<Dentry>::adopt(new Dentry(nullptr, "", std::move(inode), ++sequence_));
+  root_ = Ref<Dentry>::adopt(new Dentry({}, "", std::move(inode), ++sequence_));
 }
 
 std::uint64_t Superblock::hash_name(std::string_view name) const {
@@ -33,21 +38,26 @@ std::uint64_t Superblock::hash(const Dentry& folder, std::string_view name) cons
   return hash_name(name) ^ (folder.sequence() * 0x9E3779B97F4A7C15U);
 }
 
+Dentry* Superblock::find(const rcu::ReadSection& section, const Dentry& folder,
+                         std::string_view name) const {
+  return table_.find(section, hash(folder, name), [&](const Dentry& dentry) {
+    return dentry.parent_.get() == &folder && same_name(dentry.name_, name);
+  });
+}
+
 Result<Ref<Dentry>> Superblock::lookup(const Dentry& folder, std::string_view name) const {
   const rcu::ReadSection section;
-  Dentry* found = table_.find(section, hash(folder, name), [&](const Dentry& dentry) {
-    return dentry.parent_ == &folder && same_name(dentry.name_, name);
-  });
-  Ref<Dentry> dentry = Ref<Dentry>::from_reader(section, found);
+  Ref<Dentry> dentry = Ref<Dentry>::from_reader(section, find(section, folder, name));
   if (!dentry) return fail(Code::kNotFound, "no such file");
   return dentry;
 }
 
 Result<Ref<Dentry>> Superblock::add(Dentry& folder, std::string name, Ref<Inode> inode) {
   const std::lock_guard lock(tree_mutex_);
+  if (!folder.is_listed()) return fail(Code::kNotFound, "the folder is gone");
   if (lookup(folder, name)) return fail(Code::kExists, "the file exists");
-  auto dentry =
-      Ref<Dentry>::adopt(new Dentry(&folder, std::move(name), std::move(inode), ++sequence_));
+  auto dentry = Ref<Dentry>::adopt(
+      new Dentry(Ref<Dentry>::share(folder), std::move(name), std::move(inode), ++sequence_));
   dentry->listed_ = true;
   folder.children_.emplace(dentry->sequence_, dentry.get());
   table_.add(hash(folder, dentry->name_), *dentry);
@@ -56,17 +66,28 @@ Result<Ref<Dentry>> Superblock::add(Dentry& folder, std::string name, Ref<Inode>
   return dentry;
 }
 
+// With the tree mutex held; the table's reference is the caller's, to drop without it.
+Ref<Dentry> Superblock::take_out(Dentry& dentry) {
+  if (!dentry.listed_) return {};
+  dentry.listed_ = false;
+  dentry.parent().children_.erase(dentry.sequence_);
+  table_.remove(dentry);
+  return Ref<Dentry>::adopt(&dentry);
+}
+
 bool Superblock::remove(Dentry& dentry) {
   Ref<Dentry> of_table;
-  {
-    const std::lock_guard lock(tree_mutex_);
-    if (!dentry.listed_) return false;
-    dentry.listed_ = false;
-    dentry.parent().children_.erase(dentry.sequence_);
-    table_.remove(dentry);
-    of_table = Ref<Dentry>::adopt(&dentry);
-  }
-  return true;
+  const std::lock_guard lock(tree_mutex_);
+  of_table = take_out(dentry);
+  return static_cast<bool>(of_table);
+}
+
+Result<void> Superblock::remove_folder(Dentry& folder) {
+  Ref<Dentry> of_table;
+  const std::lock_guard lock(tree_mutex_);
+  if (!folder.children_.empty()) return fail(Code::kNotEmpty, "the folder is not empty");
+  of_table = take_out(folder);
+  return of_table ? Result<void>() : fail(Code::kNotFound, "no such folder");
 }
 
 }  // namespace efivarium::vfs

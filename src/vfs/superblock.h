@@ -13,12 +13,13 @@ namespace efivarium::vfs {
 
 // Names are looked up without a lock; the tree mutex orders what adds and removes them. All names
 // are in memory: a file system whose folders are elsewhere fills them when it is made.
-class Superblock {
+//
+// Kept by its mounts. With the last one it shuts down, at once, on the thread that ended it;
+// look-ups that are on their way may still see its names until a grace period has passed.
+class Superblock : public rcu::HashNode {
  public:
   Superblock() = default;
-  Superblock(const Superblock&) = delete;
-  Superblock& operator=(const Superblock&) = delete;
-  virtual ~Superblock();
+  ~Superblock() override;
 
   virtual std::string_view type() const = 0;
   // The options that differ from the defaults, ",uid=1000,nostatfs", as /proc/mounts shows them.
@@ -28,11 +29,17 @@ class Superblock {
   // Whether it can be made writable at all. kInvalidParameter.
   virtual Result<void> check_writable() const { return {}; }
   virtual void status(Reply<FileSystemStatus> reply) = 0;
+  // Gives back what is not memory. No file is open, and none will be.
+  virtual void shut_down() {}
 
   Dentry& root() const { return *root_; }
+  // One for each superblock of the process.
+  std::uint64_t number() const { return number_; }
   bool is_read_only() const { return read_only_.load(std::memory_order_relaxed); }
   void set_read_only(bool read_only) { read_only_.store(read_only, std::memory_order_relaxed); }
 
+  // nullptr if there is no such name.
+  Dentry* find(const rcu::ReadSection& section, const Dentry& folder, std::string_view name) const;
   // kNotFound.
   Result<Ref<Dentry>> lookup(const Dentry& folder, std::string_view name) const;
   // Calls visit(const Ref<Dentry>&) for each name in the folder older than the sequence, newest
@@ -51,6 +58,8 @@ class Superblock {
   Result<Ref<Dentry>> add(Dentry& folder, std::string name, Ref<Inode> inode);
   // Takes the name out; false if it was out already.
   bool remove(Dentry& dentry);
+  // The same for a folder. kNotEmpty, kNotFound if it was out already.
+  Result<void> remove_folder(Dentry& folder);
 
   std::uint64_t next_inode_number() { return inode_numbers_.fetch_add(1) + 1; }
 
@@ -63,6 +72,16 @@ class Superblock {
   void drop_tree();
 
  private:
+  template <typename>
+  friend class rcu::Ref;
+  friend class Inode;
+  friend class Mount;
+  friend class MountNamespace;
+  void dispose() {
+    shut_down();
+    retire();
+  }
+  Ref<Dentry> take_out(Dentry& dentry);
   std::uint64_t hash(const Dentry& folder, std::string_view name) const;
 
   mutable std::mutex tree_mutex_;
@@ -70,7 +89,12 @@ class Superblock {
   Ref<Dentry> root_;
   std::uint64_t sequence_ = 0;
   std::atomic<std::uint64_t> inode_numbers_ = 0;
+  static std::uint64_t next_number();
+  const std::uint64_t number_ = next_number();
   std::atomic<bool> read_only_ = false;
+  std::atomic<int> writers_ = 0;  // files open for writing
+  std::atomic<int> orphans_ = 0;  // inodes without a name that are open
+  mutable std::atomic<std::uint32_t> references_{1};
 };
 
 }  // namespace efivarium::vfs

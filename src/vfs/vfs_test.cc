@@ -23,7 +23,7 @@ class TinyFile final : public Inode {
     const std::size_t end = std::min(begin + size, content_.size());
     reply(Bytes(content_.data() + begin, content_.data() + end));
   }
-  void write(Ref<File>, Bytes bytes, Reply<void> reply) override {
+  void write(Ref<File>, std::uint64_t, Bytes bytes, Reply<void> reply) override {
     content_ = std::move(bytes);
     reply({});
   }
@@ -74,9 +74,9 @@ const Credentials kRoot{};
 
 struct Mounted {
   explicit Mounted(mode_t root_permissions = 0755)
-      : system(std::make_shared<TinySystem>(root_permissions)),
-        mount(std::make_shared<Mount>(system, "test")),
-        names(mount) {}
+      : system(Ref<TinySystem>::adopt(new TinySystem(root_permissions))),
+        names(MountNamespace::create(Ref<Superblock>(Ref<TinySystem>(system)), "test")),
+        mount(names->root().mount) {}
 
   Path add(const std::string& name, mode_t permissions = 0644, uid_t uid = 1, gid_t gid = 1) const {
     auto inode = Ref<TinyFile>::adopt(new TinyFile(*system, permissions, uid, gid));
@@ -84,7 +84,7 @@ struct Mounted {
   }
   Result<void> unlink(std::string_view name, const Credentials& who) const {
     std::promise<Result<void>> done;
-    unlink_file(names.root(), name, who, [&](Result<void> result) { done.set_value(result); });
+    unlink_file(names->root(), name, who, [&](Result<void> result) { done.set_value(result); });
     return done.get_future().get();
   }
   std::vector<std::string> list(std::uint64_t before = ~std::uint64_t{0}) const {
@@ -96,9 +96,9 @@ struct Mounted {
     return found;
   }
 
-  std::shared_ptr<TinySystem> system;
-  std::shared_ptr<Mount> mount;
-  MountNamespace names;
+  Ref<TinySystem> system;
+  std::shared_ptr<MountNamespace> names;
+  MountRef mount;
 };
 
 Bytes read(const Ref<File>& file, std::optional<std::uint64_t> offset, std::size_t size) {
@@ -108,7 +108,7 @@ Bytes read(const Ref<File>& file, std::optional<std::uint64_t> offset, std::size
 }
 int write(const Ref<File>& file, Bytes bytes) {
   std::promise<Result<void>> done;
-  write_file(file, std::move(bytes), [&](Result<void> result) { done.set_value(result); });
+  write_file(file, 0, std::move(bytes), [&](Result<void> result) { done.set_value(result); });
   const Result<void> result = done.get_future().get();
   return result ? 0 : result.error().to_errno();
 }
@@ -122,7 +122,7 @@ TEST(Access, GoesByOwnerThenGroupThenOthers) {
   const Mounted fs;
   const Path file = fs.add("a", 0640, 1, 10);
   const auto access = [&](int what, const Credentials& who) {
-    return errno_of(check_access(file.dentry->inode(), what, who));
+    return errno_of(check_access(file, what, who));
   };
   EXPECT_EQ(access(kReadAccess | kWriteAccess, user(1)), 0);
   EXPECT_EQ(access(kReadAccess, user(2, 10)), 0);
@@ -132,16 +132,16 @@ TEST(Access, GoesByOwnerThenGroupThenOthers) {
   EXPECT_EQ(access(kReadAccess, member), 0);
 
   const Path odd = fs.add("b", 0077, 1, 10);  // the first that fits decides
-  EXPECT_EQ(errno_of(check_access(odd.dentry->inode(), kReadAccess, user(1, 10))), EACCES);
-  EXPECT_EQ(errno_of(check_access(odd.dentry->inode(), kReadAccess, user(2, 10))), 0);
+  EXPECT_EQ(errno_of(check_access(odd, kReadAccess, user(1, 10))), EACCES);
+  EXPECT_EQ(errno_of(check_access(odd, kReadAccess, user(2, 10))), 0);
 }
 
 TEST(Access, TheSuperuserMayAllButRunWhatNobodyMay) {
   const Mounted fs;
   const Path file = fs.add("a", 0);
-  EXPECT_TRUE(check_access(file.dentry->inode(), kReadAccess | kWriteAccess, kRoot));
-  EXPECT_EQ(errno_of(check_access(file.dentry->inode(), kSearchAccess, kRoot)), EACCES);
-  EXPECT_TRUE(check_access(fs.add("b", 0001).dentry->inode(), kSearchAccess, kRoot));
+  EXPECT_TRUE(check_access(file, kReadAccess | kWriteAccess, kRoot));
+  EXPECT_EQ(errno_of(check_access(file, kSearchAccess, kRoot)), EACCES);
+  EXPECT_TRUE(check_access(fs.add("b", 0001), kSearchAccess, kRoot));
 }
 
 TEST(Access, NobodyWritesWhatIsImmutableOrReadOnly) {
@@ -159,22 +159,22 @@ TEST(Access, NobodyWritesWhatIsImmutableOrReadOnly) {
 TEST(OpenFile, FoldersAreNotWrittenAndMustBeSearchable) {
   const Mounted fs(0700);
   const Path file = fs.add("a", 0666);
-  EXPECT_EQ(errno_of(open_file(fs.names.root(), O_WRONLY, kRoot)), EISDIR);
-  EXPECT_EQ(errno_of(open_file(fs.names.root(), O_RDONLY, kRoot)), 0);
+  EXPECT_EQ(errno_of(open_file(fs.names->root(), O_WRONLY, kRoot)), EISDIR);
+  EXPECT_EQ(errno_of(open_file(fs.names->root(), O_RDONLY, kRoot)), 0);
   EXPECT_EQ(errno_of(open_file(file, O_RDONLY, user(2))), EACCES);
   EXPECT_EQ(errno_of(open_file(file, O_RDONLY, user(1))), 0);
 }
 
 TEST(CreateFile, MakesItOrOpensWhatIsThere) {
   const Mounted fs;
-  const auto created = create_file(fs.names.root(), "a", O_RDWR | O_EXCL, 0644, user(1, 7));
+  const auto created = create_file(fs.names->root(), "a", O_RDWR | O_EXCL, 0644, user(1, 7));
   ASSERT_TRUE(created);
   EXPECT_EQ((*created)->inode().attributes().gid, 7U);
-  EXPECT_EQ(errno_of(create_file(fs.names.root(), "a", O_RDWR | O_EXCL, 0644, kRoot)), EEXIST);
-  const auto opened = create_file(fs.names.root(), "a", O_RDONLY, 0600, user(2));
+  EXPECT_EQ(errno_of(create_file(fs.names->root(), "a", O_RDWR | O_EXCL, 0644, kRoot)), EEXIST);
+  const auto opened = create_file(fs.names->root(), "a", O_RDONLY, 0600, user(2));
   ASSERT_TRUE(opened);
   EXPECT_EQ(&(*opened)->inode(), &(*created)->inode());
-  EXPECT_EQ(errno_of(create_file(fs.names.root(), "a", O_RDWR, 0644, user(2))), EACCES);
+  EXPECT_EQ(errno_of(create_file(fs.names->root(), "a", O_RDWR, 0644, user(2))), EACCES);
 }
 
 TEST(CreateFile, IsRefusedForTheReasonsOfLinux) {
@@ -182,21 +182,21 @@ TEST(CreateFile, IsRefusedForTheReasonsOfLinux) {
   const auto create = [&](const Path& folder, const std::string& name, const Credentials& who) {
     return errno_of(create_file(folder, name, O_WRONLY, 0644, who));
   };
-  EXPECT_EQ(create(fs.names.root(), "a", user(2)), EACCES);
-  EXPECT_EQ(create(fs.names.root(), std::string(256, 'a'), kRoot), ENAMETOOLONG);
-  EXPECT_EQ(create(fs.names.root(), std::string(255, 'a'), kRoot), 0);
+  EXPECT_EQ(create(fs.names->root(), "a", user(2)), EACCES);
+  EXPECT_EQ(create(fs.names->root(), std::string(256, 'a'), kRoot), ENAMETOOLONG);
+  EXPECT_EQ(create(fs.names->root(), std::string(255, 'a'), kRoot), 0);
   EXPECT_EQ(create(fs.add("f"), "a", kRoot), ENOTDIR);
   fs.system->set_read_only(true);
-  EXPECT_EQ(create(fs.names.root(), "b", kRoot), EROFS);
+  EXPECT_EQ(create(fs.names->root(), "b", kRoot), EROFS);
   EXPECT_EQ(fs.list().size(), 2U);
 }
 
 TEST(CreateFile, WhoeverMadeAFileMayUseIt) {
   const Mounted fs;
-  const auto created = create_file(fs.names.root(), "a", O_RDWR, 0400, user(1));
+  const auto created = create_file(fs.names->root(), "a", O_RDWR, 0400, user(1));
   ASSERT_TRUE(created);
   EXPECT_EQ(write(*created, {1, 2}), 0);
-  EXPECT_EQ(errno_of(open_file(*fs.names.walk("a"), O_WRONLY, user(1))), EACCES);
+  EXPECT_EQ(errno_of(open_file(*fs.names->walk("a"), O_WRONLY, user(1))), EACCES);
 }
 
 TEST(File, ReadsMoveThePositionAndWritesDoNot) {
@@ -267,8 +267,8 @@ TEST(ChangeAttributes, IsForTheOwner) {
 TEST(InodeFlags, AreSetByTheOwnerAndChangedByTheSuperuser) {
   const Mounted fs;
   const Path file = fs.add("a", 0644, 1);
-  EXPECT_EQ(errno_of(get_flags(fs.names.root())), ENOTTY);
-  EXPECT_EQ(errno_of(set_flags(fs.names.root(), 0, kRoot)), ENOTTY);
+  EXPECT_EQ(errno_of(get_flags(fs.names->root())), ENOTTY);
+  EXPECT_EQ(errno_of(set_flags(fs.names->root(), 0, kRoot)), ENOTTY);
   EXPECT_EQ(errno_of(set_flags(file, 0, user(2))), EPERM);
   EXPECT_EQ(errno_of(set_flags(file, 0, user(1))), 0);
   EXPECT_EQ(errno_of(set_flags(file, kImmutableFlag, user(1))), EPERM);
@@ -284,7 +284,7 @@ TEST(Superblock, ListsNewestFirstAndGoesOnWhileNamesComeAndGo) {
   const Mounted fs;
   for (const char* name : {"a", "b", "c", "d"}) fs.add(name);
   EXPECT_THAT(fs.list(), testing::ElementsAre("d", "c", "b", "a"));
-  const std::uint64_t at_c = fs.names.walk("c")->dentry->sequence();
+  const std::uint64_t at_c = fs.names->walk("c")->dentry->sequence();
   EXPECT_EQ(errno_of(fs.unlink("c", kRoot)), 0);
   EXPECT_EQ(errno_of(fs.unlink("b", kRoot)), 0);
   fs.add("e");
@@ -308,20 +308,20 @@ TEST(MountNamespace, WalksComponentByComponent) {
   const Mounted fs;
   const Path file = fs.add("a");
   for (const char* path : {"a", "/a", "//./a", "../a", "/../../a"}) {
-    const auto found = fs.names.walk(path);
+    const auto found = fs.names->walk(path);
     ASSERT_TRUE(found) << path;
     EXPECT_EQ(found->dentry, file.dentry);
   }
-  EXPECT_EQ(fs.names.walk("/")->dentry.get(), &fs.system->root());
-  EXPECT_EQ(errno_of(fs.names.walk("b")), ENOENT);
-  EXPECT_EQ(errno_of(fs.names.walk("a/b")), ENOTDIR);
-  EXPECT_EQ(errno_of(fs.names.walk(std::string(256, 'x'))), ENAMETOOLONG);
+  EXPECT_EQ(fs.names->walk("/")->dentry.get(), &fs.system->root());
+  EXPECT_EQ(errno_of(fs.names->walk("b")), ENOENT);
+  EXPECT_EQ(errno_of(fs.names->walk("a/b")), ENOTDIR);
+  EXPECT_EQ(errno_of(fs.names->walk(std::string(256, 'x'))), ENAMETOOLONG);
 }
 
 TEST(MountNamespace, ARemountIsAllOrNothing) {
   const Mounted fs;
   const auto remount = [&](const char* options) {
-    return errno_of(MountNamespace::remount(fs.names.root(), options));
+    return errno_of(fs.names->remount(fs.names->root(), options));
   };
   EXPECT_EQ(remount("ro,,loud"), 0);
   EXPECT_EQ(fs.mount->show_options(), "ro,loud");
@@ -346,10 +346,10 @@ TEST(StressSuperblock, NamesAreLookedUpWhileOthersComeAndGo) {
   for (int reader = 0; reader < 2; ++reader) {
     readers.emplace_back([&] {
       for (std::uint64_t i = 0; !stop; ++i) {
-        const auto found = fs.names.walk("kept");
+        const auto found = fs.names->walk("kept");
         if (!found || found->dentry != kept.dentry) ++wrong;
         const std::string name = std::to_string(i % 8);
-        if (const auto passing = fs.names.walk(name);
+        if (const auto passing = fs.names->walk(name);
             passing &&
             (passing->dentry->name() != name || passing->dentry->inode().is_directory())) {
           ++wrong;

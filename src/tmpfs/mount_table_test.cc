@@ -1,0 +1,263 @@
+// What unmounting waits for, and when what was mounted ends.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <random>
+#include <thread>
+
+#include "tmpfs/superblock.h"
+#include "vfs/calls.h"
+
+namespace efivarium::tmpfs {
+namespace {
+
+using vfs::Ending;
+using vfs::File;
+using vfs::MountNamespace;
+using vfs::Path;
+using vfs::Ref;
+using vfs::UnmountPolicy;
+
+const vfs::Credentials kRoot{};
+
+// Counts those that are in use.
+class Counted final : public Tmpfs {
+ public:
+  explicit Counted(std::atomic<int>& active) : Tmpfs(0755), active_(active) { ++active_; }
+  void shut_down() override { --active_; }
+
+ private:
+  std::atomic<int>& active_;
+};
+
+class MountTableTest : public testing::Test {
+ protected:
+  static constexpr int kMany = 500;
+
+  explicit MountTableTest() : names_(MountNamespace::create(*Tmpfs::make(), "root")) {
+    before_ = rcu::waits();
+  }
+  ~MountTableTest() override {
+    names_.reset();
+    rcu::set_normal(false);
+    rcu::barrier();
+    EXPECT_EQ(active_, 0);
+  }
+
+  static std::string name(int number) { return "m" + std::to_string(number); }
+  void mount(int number) {
+    const Path root = names_->root();
+    if (!names_->walk(name(number))) {
+      ASSERT_TRUE(vfs::make_folder(root, name(number), 0755, kRoot));
+    }
+    ASSERT_TRUE(names_->mount(Ref<Counted>::adopt(new Counted(active_)), name(number),
+                              *names_->walk(name(number))));
+  }
+  void mount_many() {
+    for (int i = 0; i < kMany; ++i) mount(i);
+    EXPECT_EQ(active_, kMany);
+    before_ = rcu::waits();
+  }
+  void umount_each() {
+    for (int i = 0; i < kMany; ++i) ASSERT_TRUE(names_->umount(*names_->walk(name(i))));
+  }
+  void umount_batch(vfs::UmountFlags flags = {}) {
+    Ending ending(names_->table());
+    for (int i = 0; i < kMany; ++i) {
+      ASSERT_TRUE(names_->umount(*names_->walk(name(i)), flags, ending));
+    }
+  }
+  Ref<File> open_in(int number) {
+    return *vfs::create_file(*names_->walk(name(number)), "file", O_RDWR | O_CREAT, 0644, kRoot);
+  }
+  std::uint64_t expedited() const { return rcu::waits().expedited - before_.expedited; }
+  std::uint64_t normal() const { return rcu::waits().normal - before_.normal; }
+
+  std::atomic<int> active_ = 0;
+  std::shared_ptr<MountNamespace> names_;
+  rcu::Waits before_;
+};
+
+TEST_F(MountTableTest, IdleMountsEndWithoutAWait) {
+  mount_many();
+  umount_each();
+  EXPECT_EQ(active_, 0);
+  EXPECT_EQ(expedited() + normal(), 0U);
+}
+
+TEST_F(MountTableTest, ABatchWaitsOnceHoweverManyAreHeld) {
+  mount_many();
+  const std::vector<Ref<File>> files = {open_in(3), open_in(4), open_in(400)};
+  umount_batch({.lazy = true});
+  EXPECT_EQ(expedited(), 1U);
+  EXPECT_EQ(normal(), 0U);
+  EXPECT_EQ(active_, 3);
+  EXPECT_EQ(names_->list().size(), 1U);
+  for (const Ref<File>& file : files) vfs::release_file(file);
+}
+
+TEST_F(MountTableTest, AsKernelsDoEachUnmountWaits) {
+  names_->table().set_always_wait(true);
+  mount_many();
+  umount_each();
+  EXPECT_EQ(expedited(), static_cast<std::uint64_t>(kMany));
+  mount_many();
+  umount_batch();
+  EXPECT_EQ(expedited(), 1U);
+  EXPECT_EQ(active_, 0);
+}
+
+TEST_F(MountTableTest, NormalIsWhatAHostMayInsistOn) {
+  names_->table().set_always_wait(true);
+  rcu::set_normal(true);
+  mount_many();
+  umount_batch();
+  EXPECT_EQ(expedited(), 0U);
+  EXPECT_EQ(normal(), 1U);
+  rcu::set_normal(false);
+  names_->table().set_policy(UnmountPolicy::kNormal);
+  mount_many();
+  umount_batch();
+  EXPECT_EQ(expedited(), 0U);
+  EXPECT_EQ(normal(), 1U);
+}
+
+TEST_F(MountTableTest, DeferredReturnsFirst) {
+  names_->table().set_policy(UnmountPolicy::kDeferred);
+  mount(1);
+  std::latch inside(1), leave(1);
+  std::thread reader([&] {
+    const rcu::ReadSection section;
+    inside.count_down();
+    leave.wait();
+  });
+  inside.wait();
+  names_->table().set_always_wait(true);
+  ASSERT_TRUE(names_->umount(*names_->walk(name(1))));
+  EXPECT_EQ(names_->list().size(), 1U);
+  EXPECT_EQ(active_, 1);
+  EXPECT_EQ(names_->table().backlog(), 1U);
+  leave.count_down();
+  names_->table().barrier();
+  EXPECT_EQ(active_, 0);
+  EXPECT_EQ(names_->table().backlog(), 0U);
+  reader.join();
+}
+
+TEST_F(MountTableTest, ABacklogThatIsFullMakesTheCallerWait) {
+  names_->table().set_policy(UnmountPolicy::kDeferred);
+  names_->table().set_largest_backlog(kMany - 1);
+  mount_many();
+  umount_batch();
+  EXPECT_EQ(active_, 0);
+  EXPECT_EQ(names_->table().backlog(), 0U);
+}
+
+TEST_F(MountTableTest, FilesOutliveALazyUnmount) {
+  mount(1);
+  const Ref<File> file = open_in(1);
+  EXPECT_EQ(names_->umount(*names_->walk(name(1))).error().to_errno(), EBUSY);
+  ASSERT_TRUE(names_->umount(*names_->walk(name(1)), {.lazy = true}));
+  EXPECT_EQ(active_, 1);
+  mount(1);
+  EXPECT_EQ(active_, 2);
+  bool written = false;
+  vfs::write_file(file, 0, {1, 2}, [&](Result<void> done) { written = done.has_value(); });
+  EXPECT_TRUE(written);
+  EXPECT_EQ(file->inode().attributes().size_bytes, 2U);
+  vfs::release_file(file);
+  const_cast<Ref<File>&>(file).reset();
+  EXPECT_EQ(active_, 1);
+}
+
+TEST_F(MountTableTest, TheEndOfANamespaceIsABatch) {
+  mount_many();
+  names_->table().set_always_wait(true);
+  names_.reset();
+  EXPECT_EQ(expedited(), 1U);
+  EXPECT_EQ(active_, 0);
+}
+
+TEST_F(MountTableTest, EveryOneOfManyUnmountsAndMountsOfOnePlaceWorks) {
+  mount(1);
+  for (int i = 0; i < 2000; ++i) {
+    ASSERT_TRUE(names_->umount(*names_->walk(name(1))));
+    ASSERT_EQ(active_, 0);
+    mount(1);
+  }
+}
+
+// Everything at once. The invariants: a walk ends where a path may lead; what was open stays
+// readable; in the end nothing is left.
+TEST_F(MountTableTest, StressEverythingAtOnce) {
+  constexpr int kPlaces = 8;
+  const auto seconds = std::chrono::seconds(
+      std::getenv("STRESS_SECONDS") != nullptr ? std::atoi(std::getenv("STRESS_SECONDS")) : 1);
+  for (int i = 0; i < kPlaces; ++i) mount(i);
+  ASSERT_TRUE(names_->set_propagation(names_->root(), vfs::PropagationType::kShared, true));
+  std::atomic<bool> stop = false;
+  std::atomic<std::uint64_t> walks = 0, reads = 0, changes = 0;
+  std::vector<std::thread> threads;
+  const auto start = [&](auto job) {
+    threads.emplace_back([&, job, seed = threads.size()] {
+      std::mt19937 random(static_cast<unsigned>(seed));
+      while (!stop) job(random);
+    });
+  };
+  const auto any = [&](std::mt19937& random) { return name(static_cast<int>(random() % kPlaces)); };
+  for (int i = 0; i < 2; ++i) {
+    start([&](std::mt19937& random) {
+      const auto found = names_->walk(any(random) + "/../" + any(random));
+      EXPECT_TRUE(found);
+      ++walks;
+    });
+  }
+  start([&](std::mt19937& random) {
+    const auto folder = names_->walk(any(random));
+    const auto file = vfs::create_file(*folder, "file", O_RDWR | O_CREAT | O_TRUNC, 0644, kRoot);
+    if (!file) return;
+    vfs::write_file(*file, 0, {1, 2, 3}, [](Result<void> done) { EXPECT_TRUE(done); });
+    vfs::read_file(*file, 0, 9, [](Result<Bytes> bytes) { EXPECT_EQ(*bytes, Bytes({1, 2, 3})); });
+    vfs::release_file(*file);
+    ++reads;
+  });
+  start([&](std::mt19937& random) {
+    const std::string place = any(random);
+    if (auto at = names_->walk(place)) {
+      (void)names_->umount(*std::move(at), {.lazy = random() % 4 == 0});
+    }
+    if (const auto at = names_->walk(place); at && at->dentry->parent().is_root()) {
+      (void)names_->mount(Ref<Counted>::adopt(new Counted(active_)), place, *at);
+    }
+    ++changes;
+  });
+  start([&](std::mt19937& random) {
+    const auto from = names_->walk(any(random)), to = names_->walk(any(random));
+    const unsigned what = random() % 8;
+    if (what < 4 && names_->list().size() < 60) (void)names_->bind(*from, *to, what == 0);
+    if (what == 4) (void)names_->set_propagation(*from, vfs::PropagationType::kPrivate, false);
+    if (what == 5) (void)names_->set_propagation(*from, vfs::PropagationType::kShared, false);
+    if (what >= 6) (void)names_->move(*from, *to);
+    ++changes;
+  });
+  start([&](std::mt19937& random) {
+    Path place = names_->root();
+    const std::array places = {&place};
+    const auto copy = names_->clone(places);
+    EXPECT_EQ(copy->list().front().mount_point, "/");
+    EXPECT_TRUE(copy->table().walk(place, place, any(random)));
+    ++changes;
+  });
+  std::this_thread::sleep_for(seconds);
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(walks, 0U);
+  EXPECT_GT(reads, 0U);
+  EXPECT_GT(changes, 0U);
+}
+
+}  // namespace
+}  // namespace efivarium::tmpfs

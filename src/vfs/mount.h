@@ -1,0 +1,131 @@
+// Mount: a superblock, or a part of one, shown at a place in a tree.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <string>
+
+#include "rcu/sharded_count.h"
+#include "vfs/superblock.h"
+
+namespace efivarium::vfs {
+
+class MountNamespace;
+class MountTable;
+
+// What stands in a mount beside its superblock's own: readers see it without a lock, the table's
+// lock orders what changes it. Kept by its namespace while it is attached, and by each MountRef.
+class Mount final : public rcu::HashNode {
+ public:
+  Superblock& superblock() const { return superblock_; }
+  // What was mounted: the store, as the user called it.
+  const std::string& source() const { return *source_; }
+  Dentry& root() const { return root_; }
+  // Grows with each mount of the table.
+  std::uint64_t id() const { return id_; }
+  // Of this mount, or of its superblock.
+  bool is_read_only() const {
+    return read_only_.load(std::memory_order_relaxed) || superblock_.is_read_only();
+  }
+  bool own_read_only() const { return read_only_.load(std::memory_order_relaxed); }
+  // As in /proc/mounts: ro or rw, then the file system's own.
+  std::string show_options() const;
+  MountTable& table() const { return *table_; }
+  // None once it is unmounted.
+  MountNamespace* name_space() const { return namespace_.load(); }
+
+  // Counts a file that is open for writing. False if the mount is read-only.
+  bool begin_write();
+  void end_write();
+
+ private:
+  friend class MountRef;
+  friend class MountTable;
+  friend class MountNamespace;
+  friend class Propagation;
+
+  Mount(std::shared_ptr<MountTable> table, Ref<Superblock> superblock, Ref<Dentry> root,
+        std::shared_ptr<const std::string> source);
+
+  bool has_parent() const { return parent_.load(std::memory_order_relaxed) != nullptr; }
+  bool is_shared() const { return group_ != 0; }
+
+  // Nobody has it any more: its superblock ends, if this was the last mount of it. Readers may look
+  // at all of it until a grace period has passed.
+  void release();
+
+  const std::shared_ptr<MountTable> table_;
+  const std::uint64_t id_;
+  // Owned until release(), readable until the mount is freed.
+  Superblock& superblock_;
+  Dentry& root_;
+  const std::shared_ptr<const std::string> source_;
+
+  rcu::ShardedCount count_;
+  std::atomic<MountNamespace*> namespace_ = nullptr;
+  std::atomic<bool> read_only_ = false;
+  std::atomic<bool> expiring_ = false;
+  std::atomic<int> writers_ = 0;
+
+  // A pair; a reader that needs both asks whether the table's sequence has stayed.
+  std::atomic<Mount*> parent_ = nullptr;
+  std::atomic<Dentry*> mount_point_ = nullptr;
+
+  // Under the table's lock.
+  std::list<Mount*> children_;
+  std::list<Mount*>::iterator sibling_;
+  Mount* next_peer_ = this;  // a ring
+  Mount* previous_peer_ = this;
+  std::uint64_t group_ = 0;  // of peers; 0 for a mount that is not shared
+  Mount* master_ = nullptr;
+  std::list<Mount*> slaves_;
+  std::list<Mount*>::iterator slave_;  // in the master's
+  bool unbindable_ = false;
+  bool doomed_ = false;
+};
+
+// Keeps a mount, and its superblock with it, whatever becomes of the tree.
+class MountRef {
+ public:
+  MountRef() = default;
+  MountRef(const MountRef& other) : MountRef(other.mount_) {}
+  MountRef(MountRef&& other) noexcept : mount_(std::exchange(other.mount_, nullptr)) {}
+  MountRef& operator=(MountRef other) noexcept {
+    std::swap(mount_, other.mount_);
+    return *this;
+  }
+  ~MountRef();
+
+  Mount* get() const { return mount_; }
+  Mount& operator*() const { return *mount_; }
+  Mount* operator->() const { return mount_; }
+  explicit operator bool() const { return mount_ != nullptr; }
+  friend bool operator==(const MountRef&, const MountRef&) = default;
+
+ private:
+  friend class MountTable;
+  friend class MountNamespace;
+  // One more for who has one.
+  explicit MountRef(Mount* mount) : mount_(mount) {
+    if (mount_ != nullptr) mount_->count_.get();
+  }
+  // Takes over what was counted already.
+  static MountRef adopt(Mount* mount) {
+    MountRef ref;
+    ref.mount_ = mount;
+    return ref;
+  }
+
+  Mount* mount_ = nullptr;
+};
+
+// A place in a namespace.
+struct Path {
+  MountRef mount;
+  Ref<Dentry> dentry;
+
+  friend bool operator==(const Path&, const Path&) = default;
+};
+
+}  // namespace efivarium::vfs

@@ -1,0 +1,209 @@
+#include "vfs/mount_table.h"
+
+#include <algorithm>
+
+#include "vfs/calls.h"
+
+namespace efivarium::vfs {
+
+Mount* MountTable::mounted_on(const rcu::ReadSection& section, const Position& at) const {
+  if (!at.dentry->is_mount_point()) return nullptr;
+  return mounts_.find(section, hash(*at.mount, *at.dentry), [&](const Mount& mount) {
+    return mount.parent_.load() == at.mount && mount.mount_point_.load() == at.dentry;
+  });
+}
+
+void MountTable::cross(const rcu::ReadSection& section, Position& at) const {
+  while (Mount* const mount = mounted_on(section, at)) at = {mount, &mount->root_};
+}
+
+void MountTable::step_up(const rcu::ReadSection& section, const Position& root,
+                         Position& at) const {
+  while (at != root) {
+    if (at.dentry != &at.mount->root_) {
+      at.dentry = &at.dentry->parent();
+      break;
+    }
+    Mount* const parent = at.mount->parent_.load();
+    if (parent == nullptr) break;
+    at = {parent, at.mount->mount_point_.load()};
+  }
+  cross(section, at);
+}
+
+Result<Position> MountTable::walk(const rcu::ReadSection& section, const Position& root,
+                                  Position at, std::string_view path) const {
+  while (!path.empty()) {
+    const std::size_t slash = path.find('/');
+    const std::string_view name = path.substr(0, slash);
+    path.remove_prefix(slash == std::string_view::npos ? path.size() : slash + 1);
+    if (name.empty()) continue;
+    if (!at.dentry->inode().is_directory()) return fail(Code::kNotDirectory, "not a directory");
+    if (name == ".") continue;
+    if (name == "..") {
+      step_up(section, root, at);
+      continue;
+    }
+    if (name.size() > kLongestName) return fail(Code::kNameTooLong, "the name is too long");
+    at.dentry = at.mount->superblock_.find(section, *at.dentry, name);
+    if (at.dentry == nullptr) return fail(Code::kNotFound, "no such file");
+    cross(section, at);
+  }
+  return at;
+}
+
+// The reference is taken first, and given back unseen if the tree has changed meanwhile: whoever
+// unmounts waits for this section before the count is looked at for the last time.
+std::optional<Path> MountTable::keep(const Position& at, std::uint64_t sequence) const {
+  const rcu::ReadSection section;
+  at.mount->count_.get();
+  if (sequence_.load() != sequence) {
+    at.mount->count_.put();
+    return std::nullopt;
+  }
+  Path path{MountRef::adopt(at.mount), Ref<Dentry>::from_reader(section, at.dentry)};
+  if (!path.dentry) return std::nullopt;
+  return path;
+}
+
+Result<Path> MountTable::walk(const Path& root, const Path& from, std::string_view path) const {
+  while (true) {
+    const rcu::ReadSection section;
+    const std::uint64_t before = sequence();
+    const Result<Position> found = walk(section, {root.mount.get(), root.dentry.get()},
+                                        {from.mount.get(), from.dentry.get()}, path);
+    if (!found) return std::unexpected(found.error());
+    if (std::optional<Path> kept = keep(*found, before)) return *std::move(kept);
+  }
+}
+
+Path MountTable::follow(Path path) const {
+  while (true) {
+    const rcu::ReadSection section;
+    const std::uint64_t before = sequence();
+    Position at{path.mount.get(), path.dentry.get()};
+    cross(section, at);
+    if (at.mount == path.mount.get()) return path;
+    if (std::optional<Path> kept = keep(at, before)) return *std::move(kept);
+  }
+}
+
+Mount* MountTable::child_at(const Mount& parent, const Dentry& point) const {
+  const rcu::ReadSection section;
+  return mounted_on(section, {const_cast<Mount*>(&parent), const_cast<Dentry*>(&point)});
+}
+
+std::vector<Mount*> MountTable::mounted_anywhere_on(const Dentry& point) const {
+  std::vector<Mount*> found;
+  const rcu::ReadSection section;
+  mounts_.for_each(section, [&](Mount& mount) {
+    if (mount.mount_point_.load() == &point) found.push_back(&mount);
+  });
+  return found;
+}
+
+void MountTable::link(Mount& child, Mount& parent, Dentry& point) {
+  child.mount_point_.store(Ref<Dentry>::share(point).release());
+  child.parent_.store(&parent);
+  child.sibling_ = parent.children_.insert(parent.children_.end(), &child);
+  point.count_mount(1);
+  mounts_.add(hash(parent, point), child);
+}
+
+void MountTable::unlink(Mount& child) {
+  mounts_.remove(child);
+  child.parent_.load()->children_.erase(child.sibling_);
+  Dentry* const point = child.mount_point_.load();
+  point->count_mount(-1);
+  Ref<Dentry>::adopt(point).reset();
+}
+
+void MountTable::attach(Mount& child, Mount& parent, Dentry& point) { link(child, parent, point); }
+
+void MountTable::move(Mount& child, Mount& parent, Dentry& point) {
+  ++sequence_;
+  unlink(child);
+  link(child, parent, point);
+  ++sequence_;
+}
+
+// Who found it before sees that the sequence has moved; nobody finds it from here on.
+void MountTable::detach(Mount& child) {
+  if (!child.has_parent()) return;
+  unlink(child);
+  child.parent_.store(nullptr);
+  sequence_ += 2;
+}
+
+// While a mount is attached its own reference stays, so that this is not the last one; and who
+// takes it out waits for this section before giving that one back.
+void MountTable::put(Mount& mount, bool is_use) {
+  {
+    const rcu::ReadSection section;
+    if (is_use && mount.expiring_.load(std::memory_order_relaxed)) mount.expiring_ = false;
+    if (mount.namespace_.load() != nullptr) {
+      mount.count_.put();
+      return;
+    }
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    mount.count_.put();
+    if (mount.doomed_ || mount.count_.sum() != 0) return;
+    mount.doomed_ = true;
+  }
+  mount.release();
+}
+
+void MountTable::end(std::vector<Mount*> taken) {
+  // A count of one is the mount's own: nobody holds it, and nobody can find it.
+  const auto give_back = [this](std::vector<Mount*>& mounts, std::int32_t last) {
+    const std::lock_guard lock(mutex_);
+    return std::partition(mounts.begin(), mounts.end(), [last](Mount* mount) {
+      if (last == 0) mount->count_.put();
+      if (mount->count_.sum() != last) return false;
+      mount->doomed_ = true;
+      return true;
+    });
+  };
+  const auto finish = [give_back](std::vector<Mount*>& mounts, rcu::GracePeriod kind, bool always) {
+    const auto held = always ? mounts.begin() : give_back(mounts, 1);
+    if (held == mounts.end()) return;
+    rcu::synchronize(kind);
+    std::vector<Mount*> left(held, mounts.end());
+    const auto still_held = give_back(left, 0);
+    mounts.erase(held, mounts.end());
+    mounts.insert(mounts.end(), left.begin(), still_held);
+  };
+  const UnmountPolicy policy = policy_.load(std::memory_order_relaxed);
+  const bool always = always_wait_.load(std::memory_order_relaxed);
+  const std::size_t count = taken.size();
+  if (policy == UnmountPolicy::kDeferred && backlog_.fetch_add(count) + count <= largest_backlog_) {
+    worker_.post([this, finish, always, count, taken = std::move(taken)]() mutable {
+      finish(taken, rcu::GracePeriod::kNormal, always);
+      backlog_ -= count - taken.size();
+      for (Mount* const mount : taken) {
+        worker_.post([this, mount] {
+          const std::shared_ptr<MountTable> keeps = mount->table_;
+          mount->release();
+          --backlog_;
+        });
+      }
+    });
+    return;
+  }
+  if (policy == UnmountPolicy::kDeferred) backlog_ -= count;
+  finish(taken,
+         policy == UnmountPolicy::kExpedited ? rcu::GracePeriod::kExpedited
+                                             : rcu::GracePeriod::kNormal,
+         always);
+  for (Mount* const mount : taken) mount->release();
+}
+
+void MountTable::barrier() {
+  // A job for the waiting, and then one for each superblock.
+  worker_.run([] {});
+  worker_.run([] {});
+}
+
+}  // namespace efivarium::vfs

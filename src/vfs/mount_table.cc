@@ -72,8 +72,11 @@ Result<Path> MountTable::walk(const Path& root, const Path& from, std::string_vi
     const std::uint64_t before = sequence();
     const Result<Position> found = walk(section, {root.mount.get(), root.dentry.get()},
                                         {from.mount.get(), from.dentry.get()}, path);
-    if (!found) return std::unexpected(found.error());
-    if (std::optional<Path> kept = keep(*found, before)) return *std::move(kept);
+    if (found) {
+      if (std::optional<Path> kept = keep(*found, before)) return *std::move(kept);
+    } else if (sequence() == before) {  // else the way may have led through what just went
+      return std::unexpected(found.error());
+    }
   }
 }
 

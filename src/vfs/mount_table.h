@@ -43,7 +43,8 @@ class MountTable {
   Result<Position> walk(const rcu::ReadSection& section, const Position& root, Position at,
                         std::string_view path) const;
 
-  // A walk whose end is kept; root and from are kept by the caller.
+  // A walk whose end is kept, begun anew where the tree changes under it; root and from are kept by
+  // the caller.
   Result<Path> walk(const Path& root, const Path& from, std::string_view path) const;
   // The topmost mount there.
   Path follow(Path path) const;

@@ -81,6 +81,7 @@ Result<void> VariableInode::open(File& file) {
   ++opens_;
   file.cacheable = !file.is_writable() && !efivarfs_.is_limited() &&
                    !efivarfs_.firmware().services->is_slow(runtime::Service::kGet);
+  file.seekable = file.cacheable;
   return {};
 }
 

@@ -26,7 +26,9 @@ Efivarfs::Efivarfs(std::shared_ptr<runtime::Firmware> firmware, const Options& o
       options_(options),
       limits_(std::move(limits)),
       now_(std::move(now)),
-      report_space_(options.report_space) {}
+      report_space_(options.report_space) {
+  set_root(vfs::Ref<RootInode>::adopt(new RootInode(*this)));
+}
 
 Efivarfs::~Efivarfs() { drop_tree(); }
 
@@ -35,11 +37,49 @@ Result<vfs::Ref<Efivarfs>> Efivarfs::mount(std::shared_ptr<runtime::Firmware> fi
                                            Now now) {
   auto efivarfs = vfs::Ref<Efivarfs>::adopt(
       new Efivarfs(std::move(firmware), options, std::move(limits), std::move(now)));
-  EFIVARIUM_TRY(efivarfs->firmware_->queue.place(options.placement));
+  EFIVARIUM_TRY(efivarfs->place_queue());
   efivarfs->set_read_only(!efivarfs->firmware_->services->writable());
-  efivarfs->set_root(vfs::Ref<RootInode>::adopt(new RootInode(*efivarfs)));
   EFIVARIUM_TRY(efivarfs->enumerate());
   return efivarfs;
+}
+
+Result<vfs::Ref<Efivarfs>> Efivarfs::mount_later(Start start, const Options& options,
+                                                 std::shared_ptr<Limits> limits) {
+  auto efivarfs = vfs::Ref<Efivarfs>::adopt(
+      new Efivarfs(std::make_shared<runtime::Firmware>(), options, std::move(limits), Clock::now));
+  EFIVARIUM_TRY(efivarfs->place_queue());
+  efivarfs->start_ = std::move(start);
+  efivarfs->leave_unloaded();
+  return efivarfs;
+}
+
+vfs::Ref<Efivarfs> Efivarfs::mount_broken(std::string problem, const Options& options,
+                                          std::shared_ptr<Limits> limits) {
+  auto efivarfs = vfs::Ref<Efivarfs>::adopt(
+      new Efivarfs(std::make_shared<runtime::Firmware>(), options, std::move(limits), Clock::now));
+  efivarfs->give_up(std::move(problem));
+  return efivarfs;
+}
+
+void Efivarfs::give_up(std::string problem) {
+  problem_ = std::move(problem);
+  set_read_only(true);
+}
+
+void Efivarfs::fill() {
+  Result<std::unique_ptr<runtime::VariableServices>> services = std::exchange(start_, {})(problem_);
+  if (!services) return give_up(services.error().message());
+  firmware_->services = *std::move(services);
+  if (!firmware_->services->writable()) set_read_only(true);
+  if (const auto done = enumerate(); !done) give_up(done.error().message());
+}
+
+std::string Efivarfs::problem() const { return is_loaded() ? problem_ : ""; }
+
+// A trial of what is the default would cost a thread.
+Result<void> Efivarfs::place_queue() {
+  if (to_text(options_.placement).empty()) return {};
+  return firmware_->queue.place(options_.placement);
 }
 
 // fs/efivarfs/super.c, efivar_init(): the firmware gets a buffer of 512 bytes and no more, and a
@@ -85,13 +125,16 @@ Result<void> Efivarfs::reconfigure(std::string_view options) {
   return {};
 }
 
-Result<void> Efivarfs::check_writable() const {
-  if (firmware_->services->writable()) return {};
+Result<void> Efivarfs::check_writable() {
+  load();
+  if (firmware_->services && firmware_->services->writable()) return {};
   return fail(Code::kInvalidParameter, "the store is open for reading only");
 }
 
 void Efivarfs::status(vfs::Reply<vfs::FileSystemStatus> reply) {
-  if (!report_space_.load(std::memory_order_relaxed)) return reply(vfs::FileSystemStatus());
+  load();
+  const bool reports = report_space_.load(std::memory_order_relaxed) && firmware_->services;
+  if (!reports) return reply(vfs::FileSystemStatus());
   if (is_limited()) return query_space(std::move(reply));
   const runtime::VariableInfo info = firmware_->services->capacity();
   reply(to_status(info.maximum_storage, info.remaining_storage));

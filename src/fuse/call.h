@@ -27,6 +27,8 @@ class Call {
 
   Server::Session& session() const { return session_; }
   Node& node(fuse_ino_t id) const { return session_.nodes().by_id(id); }
+  // ESTALE.
+  Result<vfs::Path> path(fuse_ino_t id) const { return node(id).path(); }
 
   vfs::Credentials credentials() const {
     const fuse_ctx* context = ::fuse_req_ctx(request_);
@@ -41,7 +43,8 @@ class Call {
                 groups.resize(static_cast<std::size_t>(count));
                 if (whole) return groups;
               }
-            }};
+            },
+            context->pid};
   }
 
   // reply: one of fuse_reply_*, with what follows the request.
@@ -61,18 +64,39 @@ class Call {
   Server::Session& session_;
 };
 
-// Runs body(Call&) for a request; what escapes it is an I/O error for the caller.
+// Runs body(Call&); what escapes it is an I/O error for the caller.
 template <typename Body>
-void guarded(fuse_req_t request, const Body& body) noexcept {
+void guarded(Call call, Body&& body) noexcept {
   try {
-    Call call(request);
-    try {
-      body(call);
-    } catch (const std::bad_alloc&) {
-      call.fail(ENOMEM);
-    }
-  } catch (...) {  // NOLINT(bugprone-empty-catch): the Call has answered as it went
+    body(call);
+  } catch (const std::bad_alloc&) {
+    call.fail(ENOMEM);
+  } catch (...) {
+    call.fail(EIO);
   }
+}
+// The same for body(Call&, const Path&) with the node's place.
+template <typename Body>
+void guarded_at(fuse_req_t request, fuse_ino_t id, Body&& body) noexcept {
+  guarded(Call(request), [&](Call& call) {
+    const Result<vfs::Path> path = call.path(id);
+    if (!path) return call.fail(path.error());
+    body(call, *path);
+  });
+}
+// And for one that looks at names: once the file system is loaded.
+template <typename Body>
+void guarded_in(fuse_req_t request, fuse_ino_t id, Body body) noexcept {
+  guarded_at(request, id, [&](Call& call, const vfs::Path& path) {
+    if (path.mount->superblock().is_loaded()) return body(call, path);
+    base::WorkQueue& loader = call.session().loader();
+    loader.post([call = std::move(call), path, body = std::move(body)]() mutable {
+      guarded(std::move(call), [&](Call& waited) {
+        path.mount->superblock().load();
+        body(waited, path);
+      });
+    });
+  });
 }
 
 }  // namespace efivarium::fuse

@@ -31,16 +31,24 @@ void init(void*, fuse_conn_info* connection) noexcept {
   connection->want &= ~static_cast<unsigned>(FUSE_CAP_AUTO_INVAL_DATA);
 }
 
+void answer_entry(Call& call, const Path& folder, const Path& path, const std::string& asked) {
+  const Node& node = call.session().nodes().remember(path);
+  // A mount's root has no name of its own.
+  const bool is_its_name = path.dentry->is_root() || path.dentry->name() == asked;
+  const bool is_public = (folder.dentry->inode().attributes().mode & S_IXOTH) != 0;
+  const fuse_entry_param entry = Session::entry(path, node.id(), is_its_name && is_public);
+  call.answer([&](fuse_req_t to) {
+    if (::fuse_reply_entry(to, &entry) == -ENOENT) call.session().nodes().forget(entry.ino, 1);
+  });
+}
+
 void lookup(fuse_req_t request, fuse_ino_t folder_id, const char* name) noexcept {
-  guarded(request, [&](Call& call) {
-    const Path& folder = call.node(folder_id).path;
+  guarded_in(request, folder_id, [name = std::string(name)](Call& call, const Path& folder) {
     const Result<void> allowed = vfs::check_access(folder, vfs::kSearchAccess, call.credentials());
     if (!allowed) return call.fail(allowed.error());
     const Result<Path> path = call.session().mount_namespace().step(folder, name);
     if (!path) return call.fail(path.error());
-    const Node& node = call.session().nodes().remember(*path);
-    const fuse_entry_param entry = call.session().entry(node, name);
-    call.answer(::fuse_reply_entry, &entry);
+    answer_entry(call, folder, *path, name);
   });
 }
 
@@ -55,13 +63,14 @@ void forget_multi(fuse_req_t request, std::size_t count, fuse_forget_data* forge
   ::fuse_reply_none(request);
 }
 
-void answer_attributes(Call& call, const Node& node) {
-  const fuse_entry_param entry = call.session().entry(node, {});
+void answer_attributes(Call& call, const Path& path, fuse_ino_t id) {
+  const fuse_entry_param entry = Session::entry(path, id, false);
   call.answer(::fuse_reply_attr, &entry.attr, entry.attr_timeout);
 }
 
 void getattr(fuse_req_t request, fuse_ino_t id, fuse_file_info*) noexcept {
-  guarded(request, [&](Call& call) { answer_attributes(call, call.node(id)); });
+  guarded_at(request, id,
+             [&](Call& call, const Path& path) { answer_attributes(call, path, id); });
 }
 
 vfs::AttributeChange change_of(const struct stat& wanted, int to_set) {
@@ -82,29 +91,25 @@ vfs::AttributeChange change_of(const struct stat& wanted, int to_set) {
 }
 
 // The names that the kernel kept of a folder that not everybody may search any more.
-void drop_names(Session& session, const Node& folder) {
-  if ((folder.path.dentry->inode().attributes().mode & S_IXOTH) != 0) return;
+void drop_names(Session& session, const Path& folder, fuse_ino_t folder_id) {
+  if ((folder.dentry->inode().attributes().mode & S_IXOTH) != 0) return;
   session.nodes().for_each([&](const Node& node) {
-    if (&node.path.dentry->parent() != folder.path.dentry.get()) return;
-    session.drop_name(session.nodes().id_of(folder), node.path.dentry->name(), [] {});
+    if (&node.dentry->parent() != folder.dentry.get()) return;
+    session.drop_name(folder_id, node.dentry->name(), [] {});
   });
 }
 
 void setattr(fuse_req_t request, fuse_ino_t id, struct stat* wanted, int to_set,
              fuse_file_info* info) noexcept {
-  guarded(request, [&](Call& call) {
+  guarded_at(request, id, [&](Call& call, const Path& path) {
     Session& session = call.session();
-    const Node& node = call.node(id);
     const vfs::AttributeChange change = change_of(*wanted, to_set);
-    const Result<void> changed =
-        change.size_bytes && info != nullptr
-            ? vfs::resize_file(*file_of(info), *change.size_bytes)
-            : vfs::change_attributes(node.path, change, call.credentials());
+    const Result<void> changed = change.size_bytes && info != nullptr
+                                     ? vfs::resize_file(*file_of(info), *change.size_bytes)
+                                     : vfs::change_attributes(path, change, call.credentials());
     if (!changed) return call.fail(changed.error());
-    answer_attributes(call, node);
-    if (change.mode && node.path.dentry->inode().is_directory()) {
-      drop_names(session, node);
-    }
+    answer_attributes(call, path, id);
+    if (change.mode && path.dentry->inode().is_directory()) drop_names(session, path, id);
   });
 }
 
@@ -114,9 +119,9 @@ void hand_over(Ref<File> file, Node& node, fuse_file_info& info) {
     info.keep_cache = 1;
     node.has_cached_data = true;
   } else {
-    // The file keeps its own position, which writes leave alone; so the kernel's must not be used.
     info.direct_io = 1;
-    info.nonseekable = 1;
+    // The file keeps its own position, which writes leave alone; so the kernel's must not be used.
+    info.nonseekable = file->seekable ? 0 : 1;
   }
   info.fh = reinterpret_cast<std::uintptr_t>(file.release());
 }
@@ -127,11 +132,10 @@ void take_back(fuse_file_info& info) {
 }
 
 void open(fuse_req_t request, fuse_ino_t id, fuse_file_info* info) noexcept {
-  guarded(request, [&](Call& call) {
-    Node& node = call.node(id);
-    Result<Ref<File>> file = vfs::open_file(node.path, info->flags, call.credentials());
+  guarded_at(request, id, [&](Call& call, const Path& path) {
+    Result<Ref<File>> file = vfs::open_file(path, info->flags, call.credentials());
     if (!file) return call.fail(file.error());
-    hand_over(*std::move(file), node, *info);
+    hand_over(*std::move(file), call.node(id), *info);
     call.answer([info](fuse_req_t to) {
       if (::fuse_reply_open(to, info) == -ENOENT) take_back(*info);
     });
@@ -140,28 +144,44 @@ void open(fuse_req_t request, fuse_ino_t id, fuse_file_info* info) noexcept {
 
 void create(fuse_req_t request, fuse_ino_t folder_id, const char* name, mode_t mode,
             fuse_file_info* info) noexcept {
-  guarded(request, [&](Call& call) {
+  guarded_in(request, folder_id, [name = std::string(name), mode, info = *info](
+                                     Call& call, const Path& folder) mutable {
     Result<Ref<File>> file =
-        vfs::create_file(call.node(folder_id).path, name, info->flags, mode, call.credentials());
+        vfs::create_file(folder, name, info.flags, mode, call.credentials());
     if (!file) return call.fail(file.error());
     NodeTable& nodes = call.session().nodes();
-    Node& node = nodes.remember((*file)->path());
-    const fuse_entry_param entry = call.session().entry(node, name);
-    hand_over(*std::move(file), node, *info);
+    const Path path = (*file)->path();
+    Node& node = nodes.remember(path);
+    const fuse_entry_param entry = Session::entry(path, node.id(), path.dentry->name() == name);
+    hand_over(*std::move(file), node, info);
     call.answer([&](fuse_req_t to) {
-      if (::fuse_reply_create(to, &entry, info) != -ENOENT) return;
-      take_back(*info);
+      if (::fuse_reply_create(to, &entry, &info) != -ENOENT) return;
+      take_back(info);
       nodes.forget(entry.ino, 1);
     });
   });
 }
 
+void mkdir(fuse_req_t request, fuse_ino_t folder_id, const char* name, mode_t mode) noexcept {
+  guarded_in(request, folder_id, [name = std::string(name), mode](Call& call, const Path& folder) {
+    const Result<Path> made = vfs::make_folder(folder, name, mode, call.credentials());
+    if (!made) return call.fail(made.error());
+    answer_entry(call, folder, *made, name);
+  });
+}
+
+void rmdir(fuse_req_t request, fuse_ino_t folder_id, const char* name) noexcept {
+  guarded_in(request, folder_id, [name = std::string(name)](Call& call, const Path& folder) {
+    call.finish(vfs::remove_folder(folder, name, call.credentials()));
+  });
+}
+
 void read(fuse_req_t request, fuse_ino_t, std::size_t size, off_t offset,
           fuse_file_info* info) noexcept {
-  guarded(request, [&](Call& call) {
+  guarded(Call(request), [&](Call& call) {
     Ref<File> file = file_of(info);
     const std::optional<std::uint64_t> from =
-        file->cacheable ? std::optional(static_cast<std::uint64_t>(offset)) : std::nullopt;
+        file->seekable ? std::optional(static_cast<std::uint64_t>(offset)) : std::nullopt;
     vfs::read_file(
         std::move(file), from, size, [call = std::move(call)](Result<Bytes> got) mutable {
           if (!got) return call.fail(got.error());
@@ -177,14 +197,17 @@ void finish_write(Call call, const Node& node, const Ref<File>& file, std::size_
   if (node.has_cached_data) session.drop_data(id);
   if (file->inode().attributes().size_bytes != 0) return call.answer(::fuse_reply_write, size);
   const vfs::Dentry& dentry = *file->path().dentry;
-  session.drop_name(NodeTable::kRootId, dentry.name(), [call = std::move(call), size]() mutable {
+  const Path folder{file->path().mount, Ref<vfs::Dentry>::share(file->path().dentry->parent())};
+  const std::optional<std::uint64_t> folder_id = session.nodes().id_of(folder);
+  if (!folder_id) return call.answer(::fuse_reply_write, size);
+  session.drop_name(*folder_id, dentry.name(), [call = std::move(call), size]() mutable {
     call.answer(::fuse_reply_write, size);
   });
 }
 
 void write(fuse_req_t request, fuse_ino_t id, const char* bytes, std::size_t size, off_t offset,
            fuse_file_info* info) noexcept {
-  guarded(request, [&](Call& call) {
+  guarded(Call(request), [&](Call& call) {
     if (size > kLargestWrite) return call.fail(EINVAL);
     const Ref<File> file = file_of(info);
     const Node& node = call.node(id);
@@ -201,35 +224,27 @@ void flush(fuse_req_t request, fuse_ino_t, fuse_file_info*) noexcept {
 }
 
 void release(fuse_req_t request, fuse_ino_t, fuse_file_info* info) noexcept {
-  guarded(request, [&](Call& call) {
+  guarded(Call(request), [&](Call& call) {
     take_back(*info);
     call.fail(0);
   });
 }
 
 void fsync(fuse_req_t request, fuse_ino_t id, int, fuse_file_info*) noexcept {
-  guarded(request, [&](Call& call) { call.finish(call.node(id).path.dentry->inode().sync()); });
-}
-
-void opendir(fuse_req_t request, fuse_ino_t id, fuse_file_info* info) noexcept {
-  guarded(request, [&](Call& call) {
-    const Result<void> allowed =
-        vfs::check_access(call.node(id).path, vfs::kReadAccess, call.credentials());
-    if (!allowed) return call.fail(allowed.error());
-    call.answer(::fuse_reply_open, info);
-  });
+  guarded_at(request, id,
+             [](Call& call, const Path& path) { call.finish(path.dentry->inode().sync()); });
 }
 
 void unlink(fuse_req_t request, fuse_ino_t folder_id, const char* name) noexcept {
-  guarded(request, [&](Call& call) {
-    const Path& folder = call.node(folder_id).path;
+  guarded_in(request, folder_id, [name = std::string(name), folder_id](Call& call,
+                                                                      const Path& folder) {
     const Result<Path> victim = call.session().mount_namespace().step(folder, name);
     // The kernel knows the file under the name that it asked for; ours may differ in case.
     const std::string listed = victim ? victim->dentry->name() : name;
     const vfs::Credentials who = call.credentials();
     vfs::unlink_file(folder, name, who,
                      [call = std::move(call), listed, folder_id,
-                      asked = std::string(name)](Result<void> done) mutable {
+                      asked = name](Result<void> done) mutable {
                        Session& session = call.session();
                        session.begin_call();
                        call.finish(done);
@@ -240,9 +255,9 @@ void unlink(fuse_req_t request, fuse_ino_t folder_id, const char* name) noexcept
 }
 
 void statfs(fuse_req_t request, fuse_ino_t id) noexcept {
-  guarded(request, [&](Call& call) {
-    vfs::Superblock& superblock = call.node(id).path.mount->superblock();
-    superblock.status([call = std::move(call)](Result<vfs::FileSystemStatus> status) mutable {
+  guarded_in(request, id, [](Call& call, const Path& path) {
+    vfs::Superblock& superblock = path.mount->superblock();
+    superblock.status([call = std::move(call), path](Result<vfs::FileSystemStatus> status) mutable {
       if (!status) return call.fail(status.error());
       struct statvfs answer {};
       answer.f_bsize = answer.f_frsize = status->block_size_bytes;
@@ -258,18 +273,12 @@ void statfs(fuse_req_t request, fuse_ino_t id) noexcept {
 }
 
 void access(fuse_req_t request, fuse_ino_t id, int mask) noexcept {
-  guarded(request, [&](Call& call) {
-    call.finish(vfs::check_access(call.node(id).path, mask, call.credentials()));
+  guarded_at(request, id, [&](Call& call, const Path& path) {
+    call.finish(vfs::check_access(path, mask, call.credentials()));
   });
 }
 
 // What there is no operation for, in Linux's efivarfs and so here.
-void refuse_name(fuse_req_t request, fuse_ino_t, const char*) noexcept {
-  ::fuse_reply_err(request, EPERM);
-}
-void mkdir(fuse_req_t request, fuse_ino_t, const char*, mode_t) noexcept {
-  ::fuse_reply_err(request, EPERM);
-}
 void mknod(fuse_req_t request, fuse_ino_t, const char*, mode_t, dev_t) noexcept {
   ::fuse_reply_err(request, EPERM);
 }
@@ -303,6 +312,7 @@ const fuse_lowlevel_ops& operations() {
     ops.release = release;
     ops.fsync = fsync;
     ops.opendir = opendir;
+    ops.releasedir = releasedir;
     ops.readdir = readdir;
     ops.readdirplus = readdirplus;
     ops.fsyncdir = fsync;
@@ -310,7 +320,7 @@ const fuse_lowlevel_ops& operations() {
     ops.statfs = statfs;
     ops.access = access;
     ops.ioctl = ioctl;
-    ops.rmdir = refuse_name;
+    ops.rmdir = rmdir;
     ops.mkdir = mkdir;
     ops.mknod = mknod;
     ops.symlink = symlink;

@@ -1,5 +1,8 @@
 #include "fuse/session.h"
 
+#include <linux/fuse.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -8,6 +11,11 @@ namespace {
 
 // What the kernel keeps is taken back by name and number when it changes, not by time.
 constexpr double kForever = 86400;
+
+// One for each inode of all mounts; the first superblock's are its own numbers.
+std::uint64_t number_of(const vfs::Path& path, const vfs::InodeAttributes& attributes) {
+  return ((path.mount->superblock().number() - 1) << 32) + attributes.number;
+}
 
 // libfuse's argument vector.
 class Arguments {
@@ -68,20 +76,13 @@ Result<void> Server::Session::loop() {
   return {};
 }
 
-double Server::Session::attribute_timeout(const vfs::InodeAttributes& attributes) const {
-  return S_ISDIR(attributes.mode) || attributes.size_bytes != 0 ? kForever : 0;
-}
-
-fuse_entry_param Server::Session::entry(const Node& node, const std::string& asked_name) const {
-  const vfs::Dentry& dentry = *node.path.dentry;
-  const vfs::InodeAttributes attributes = dentry.inode().attributes();
-  const mode_t folder_mode = node.path.dentry->parent().inode().attributes().mode;
+fuse_entry_param Server::Session::entry(const vfs::Path& path, std::uint64_t id, bool keeps_name) {
+  const vfs::InodeAttributes attributes = path.dentry->inode().attributes();
   fuse_entry_param entry{};
-  entry.ino = nodes_.id_of(node);
-  entry.attr_timeout = attribute_timeout(attributes);
-  const bool keeps_name = (folder_mode & S_IXOTH) != 0 && dentry.name() == asked_name;
+  entry.ino = id;
+  entry.attr_timeout = S_ISDIR(attributes.mode) || attributes.size_bytes != 0 ? kForever : 0;
   entry.entry_timeout = keeps_name ? entry.attr_timeout : 0;
-  entry.attr.st_ino = attributes.number;
+  entry.attr.st_ino = number_of(path, attributes);
   entry.attr.st_mode = attributes.mode;
   entry.attr.st_nlink = attributes.links;
   entry.attr.st_uid = attributes.uid;
@@ -98,10 +99,30 @@ void Server::Session::drop_name(std::uint64_t folder_id, std::string name,
                                 base::WorkQueue::Job then) {
   begin_call();
   notifier_.post([this, folder_id, name = std::move(name), then = std::move(then)]() mutable {
-    ::fuse_lowlevel_notify_inval_entry(fuse_, folder_id, name.c_str(), name.size());
+    drop_name_now(folder_id, name);
     then();
     end_call();
   });
+}
+
+void Server::Session::drop_name_now(std::uint64_t folder_id, const std::string& name) {
+  ::fuse_lowlevel_notify_inval_entry(fuse_, folder_id, name.c_str(), name.size());
+}
+
+void Server::Session::drop_names(const std::vector<Name>& names) {
+  constexpr std::size_t kMany = 16;
+  if (names.size() > kMany && drop_all_names()) return;
+  for (const Name& name : names) {
+    if (const auto id = nodes_.id_of(name.folder)) drop_name_now(*id, name.name);
+  }
+}
+
+// FUSE_NOTIFY_INC_EPOCH, Linux 6.16: whatever the kernel has is asked for anew. libfuse 3.14 does
+// not know of it. False where the kernel does not either.
+bool Server::Session::drop_all_names() {
+  constexpr std::int32_t kIncreaseEpoch = 8;
+  const fuse_out_header message{sizeof message, kIncreaseEpoch, 0};
+  return ::write(::fuse_session_fd(fuse_), &message, sizeof message) == sizeof message;
 }
 
 Server::Server(std::unique_ptr<Session> session) : session_(std::move(session)) {}
@@ -109,11 +130,15 @@ Server::~Server() = default;
 
 Result<std::unique_ptr<Server>> Server::mount(vfs::MountNamespace& mount_namespace,
                                               const ServerOptions& options) {
-  auto session = std::make_unique<Session>(mount_namespace);
+  auto session = std::make_unique<Session>(mount_namespace, options.controller);
   EFIVARIUM_TRY(session->mount(options));
   return std::unique_ptr<Server>(new Server(std::move(session)));
 }
 
 Result<void> Server::serve() { return session_->loop(); }
+
+void Server::forget_names(const std::vector<Name>& names) {
+  session_->notifier().run([&] { session_->drop_names(names); });
+}
 
 }  // namespace efivarium::fuse

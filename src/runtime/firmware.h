@@ -12,7 +12,7 @@ namespace efivarium::runtime {
 // service runs at a time (UEFI 2.10, Runtime Services Rules and Restrictions) and a firmware's
 // stalls hit the CPUs that the queue is placed on.
 struct Firmware {
-  explicit Firmware(std::unique_ptr<VariableServices> variable_services)
+  explicit Firmware(std::unique_ptr<VariableServices> variable_services = nullptr)
       : services(std::move(variable_services)) {}
 
   std::unique_ptr<VariableServices> services;

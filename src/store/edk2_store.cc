@@ -16,6 +16,11 @@ constexpr std::uint8_t without(std::uint8_t state, std::uint8_t mask) {
 Result<std::unique_ptr<Edk2Store>> Edk2Store::open(std::unique_ptr<base::Device> device,
                                                    base::Access access, Edk2Layouts layouts) {
   EFIVARIUM_TRY(const Edk2Volume volume, find_volume(*device, layouts));
+  return open(std::move(device), access, volume);
+}
+
+Result<std::unique_ptr<Edk2Store>> Edk2Store::open(std::unique_ptr<base::Device> device,
+                                                   base::Access access, const Edk2Volume& volume) {
   std::unique_ptr<Edk2Store> store(new Edk2Store(std::move(device), access, volume));
   EFIVARIUM_TRY(Bytes bytes, store->read_store());
   Edk2Walk walk = walk_records(bytes, volume.source + kVolumeHeaderSize, volume.kind);

@@ -21,6 +21,9 @@ class Edk2Store final : public VariableStore {
   static Result<std::unique_ptr<Edk2Store>> open(std::unique_ptr<base::Device> device,
                                                  base::Access access,
                                                  Edk2Layouts layouts = kEdk2Layouts);
+  // The same where find_volume() has been called.
+  static Result<std::unique_ptr<Edk2Store>> open(std::unique_ptr<base::Device> device,
+                                                 base::Access access, const Edk2Volume& volume);
 
   Result<std::vector<Variable>> load() override;
   Result<void> put(const Variable& variable, Reclaim reclaim) override;

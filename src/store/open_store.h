@@ -5,13 +5,30 @@
 #include <string>
 
 #include "base/device.h"
+#include "store/edk2_volume.h"
 #include "store/variable_store.h"
 
 namespace efivarium::store {
 
-// Opens and locks the file or block device, for as long as the store lives. kLocked if somebody
-// uses it in a way that does not allow ours, kUnsupported for a format that is not known, and what
-// the format's own open() says.
+// A store whose variables have not been read yet.
+class UnreadStore {
+ public:
+  // Opens and locks the file or block device, for as long as the store lives, and looks at its
+  // headers. kLocked if somebody uses it in a way that does not allow ours, kUnsupported for a
+  // format that is not known, and what find_volume() says.
+  static Result<UnreadStore> open(const std::string& path, base::Access access);
+  // Reads the rest. What the format's own open() says.
+  Result<std::unique_ptr<VariableStore>> read() &&;
+
+ private:
+  UnreadStore(std::unique_ptr<base::FileDevice> device, base::Access access, Edk2Volume volume)
+      : device_(std::move(device)), access_(access), volume_(volume) {}
+
+  std::unique_ptr<base::FileDevice> device_;
+  base::Access access_;
+  Edk2Volume volume_;
+};
+
 Result<std::unique_ptr<VariableStore>> open_store(const std::string& path, base::Access access);
 
 }  // namespace efivarium::store

@@ -115,7 +115,7 @@ Result<Ref<File>> open_file(const Path& path, int flags, const Credentials& who)
 Result<Ref<File>> create_file(const Path& folder, std::string_view name, int flags, mode_t mode,
                               const Credentials& who) {
   Inode& parent = folder.dentry->inode();
-  const Superblock& superblock = folder.mount->superblock();
+  Superblock& superblock = folder.mount->superblock();
   if (!parent.is_directory()) return fail(Code::kNotDirectory, "not a directory");
   if (name.size() > kLongestName) return fail(Code::kNameTooLong, "the name is too long");
   EFIVARIUM_TRY(check_access(folder, kSearchAccess, who));

@@ -24,6 +24,7 @@ class File final : public rcu::PrivatelyCounted {
     return file;
   }
   ~File() override {
+    path_.mount->remove_file(*this);
     inode().count_open(-1);
     if (counts_) path_.mount->end_write();
   }
@@ -38,19 +39,26 @@ class File final : public rcu::PrivatelyCounted {
 
   // Where the next read without an offset begins. Writes leave it alone.
   std::atomic<std::uint64_t> position = 0;
-  // Set by open(): what was read may be kept by others until the inode changes.
+  // Set by open(): what was read may be kept by others until the inode changes; and reads go where
+  // the reader says, as they do on most file systems, and not on from the position.
   bool cacheable = false;
+  bool seekable = true;
 
  private:
   File(Path path, int flags, const Credentials& opener)
-      : path_(std::move(path)), flags_(flags), opener_{opener.uid, opener.gid, {}} {
+      : path_(std::move(path)), flags_(flags), opener_{opener.uid, opener.gid, {}, opener.pid} {
     inode().count_open(1);
+    path_.mount->add_file(*this);
   }
 
   const Path path_;
   const int flags_;
   const Credentials opener_;
   bool counts_ = false;  // as a writer of its mount
+  // Of the mount's list.
+  friend class Mount;
+  File* next_ = nullptr;
+  File* previous_ = nullptr;
 };
 
 }  // namespace efivarium::vfs

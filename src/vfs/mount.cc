@@ -1,6 +1,8 @@
 #include "vfs/mount.h"
 
-#include "vfs/mount_table.h"
+#include <algorithm>
+
+#include "vfs/file.h"
 
 namespace efivarium::vfs {
 
@@ -34,7 +36,48 @@ void Mount::end_write() {
 void Mount::release() {
   Ref<Dentry>::adopt(&root_).reset();
   Ref<Superblock>::adopt(&superblock_).reset();
-  retire();
+  Ref<Mount>::adopt(this).reset();
+}
+
+// While it is attached its own reference stays, and the sequence moves before that one goes.
+MountRef Mount::lock() {
+  const std::uint64_t before = table_->sequence();
+  count_.get();
+  const bool attached = namespace_.load() != nullptr;
+  if (attached && !MountTable::is_changing(before) && table_->sequence() == before) {
+    return MountRef::adopt(this);
+  }
+  const std::lock_guard lock(table_->mutex_);
+  if (!doomed_) return MountRef::adopt(this);
+  count_.put();
+  return {};
+}
+
+void Mount::add_file(File& file) {
+  const std::lock_guard lock(table_->files_mutex_);
+  file.next_ = files_;
+  if (files_ != nullptr) files_->previous_ = &file;
+  files_ = &file;
+}
+
+void Mount::remove_file(File& file) {
+  const std::lock_guard lock(table_->files_mutex_);
+  (file.previous_ != nullptr ? file.previous_->next_ : files_) = file.next_;
+  if (file.next_ != nullptr) file.next_->previous_ = file.previous_;
+}
+
+std::vector<pid_t> Mount::openers() const {
+  std::vector<pid_t> pids;
+  {
+    const std::lock_guard lock(table_->files_mutex_);
+    for (const File* file = files_; file != nullptr; file = file->next_) {
+      if (file->opener().pid != 0) pids.push_back(file->opener().pid);
+    }
+  }
+  std::ranges::sort(pids);
+  const auto [rest, end] = std::ranges::unique(pids);
+  pids.erase(rest, end);
+  return pids;
 }
 
 MountRef::~MountRef() {

@@ -5,17 +5,21 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "rcu/sharded_count.h"
 #include "vfs/superblock.h"
 
 namespace efivarium::vfs {
 
+class File;
 class MountNamespace;
+class MountRef;
 class MountTable;
 
 // What stands in a mount beside its superblock's own: readers see it without a lock, the table's
-// lock orders what changes it. Kept by its namespace while it is attached, and by each MountRef.
+// lock orders what changes it. Kept by its namespace while it is attached, and by each MountRef; a
+// Ref<Mount> keeps the memory alone, beyond its end.
 class Mount final : public rcu::HashNode {
  public:
   Superblock& superblock() const { return superblock_; }
@@ -34,12 +38,19 @@ class Mount final : public rcu::HashNode {
   MountTable& table() const { return *table_; }
   // None once it is unmounted.
   MountNamespace* name_space() const { return namespace_.load(); }
+  // For who has kept the memory; empty once the mount has ended.
+  MountRef lock();
+  // The processes with files of it open, each once.
+  std::vector<pid_t> openers() const;
 
   // Counts a file that is open for writing. False if the mount is read-only.
   bool begin_write();
   void end_write();
 
  private:
+  template <typename>
+  friend class rcu::Ref;
+  friend class File;
   friend class MountRef;
   friend class MountTable;
   friend class MountNamespace;
@@ -54,6 +65,10 @@ class Mount final : public rcu::HashNode {
   // Nobody has it any more: its superblock ends, if this was the last mount of it. Readers may look
   // at all of it until a grace period has passed.
   void release();
+  void dispose() { retire(); }
+
+  void add_file(File& file);
+  void remove_file(File& file);
 
   const std::shared_ptr<MountTable> table_;
   const std::uint64_t id_;
@@ -67,6 +82,8 @@ class Mount final : public rcu::HashNode {
   std::atomic<bool> read_only_ = false;
   std::atomic<bool> expiring_ = false;
   std::atomic<int> writers_ = 0;
+  mutable std::atomic<std::uint32_t> references_{1};  // to the memory; the one is given up at its end
+  File* files_ = nullptr;                             // a list, under the table's lock of files
 
   // A pair; a reader that needs both asks whether the table's sequence has stayed.
   std::atomic<Mount*> parent_ = nullptr;
@@ -104,6 +121,7 @@ class MountRef {
   friend bool operator==(const MountRef&, const MountRef&) = default;
 
  private:
+  friend class Mount;
   friend class MountTable;
   friend class MountNamespace;
   // One more for who has one.

@@ -63,9 +63,10 @@ Result<Path> MountNamespace::step(const Path& folder, std::string_view name) con
     return fail(Code::kNotDirectory, "not a directory");
   }
   if (name.size() > kLongestName) return fail(Code::kNameTooLong, "the name is too long");
+  folder.mount->superblock_.load();
   while (true) {
+    const std::uint64_t before = table_->steady_sequence();
     const rcu::ReadSection section;
-    const std::uint64_t before = table_->sequence();
     Position at{folder.mount.get(), folder.mount->superblock_.find(section, *folder.dentry, name)};
     if (at.dentry == nullptr) return fail(Code::kNotFound, "no such file");
     table_->cross(section, at);
@@ -268,6 +269,8 @@ Result<void> MountNamespace::umount(Path where, UmountFlags flags, Ending& endin
       return {};
     }
     if (&mount == flags.root || !mount.has_parent()) return make_read_only(mount.superblock_);
+    // Who comes from here on does not get it, whether it goes or not.
+    const MountTable::Change change(*table_);
     if (!mount.children_.empty()) return fail(Code::kBusy, "something is mounted in it");
     if (mount.count_.sum() > kOwnAndTheCallers) {
       return fail(Code::kBusy, "files of it are open, or somebody is in it");

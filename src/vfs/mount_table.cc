@@ -1,6 +1,7 @@
 #include "vfs/mount_table.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "vfs/calls.h"
 
@@ -31,8 +32,8 @@ void MountTable::step_up(const rcu::ReadSection& section, const Position& root,
   cross(section, at);
 }
 
-Result<Position> MountTable::walk(const rcu::ReadSection& section, const Position& root,
-                                  Position at, std::string_view path) const {
+Result<void> MountTable::walk(const rcu::ReadSection& section, const Position& root, Position& at,
+                              std::string_view path) const {
   while (!path.empty()) {
     const std::size_t slash = path.find('/');
     const std::string_view name = path.substr(0, slash);
@@ -45,11 +46,20 @@ Result<Position> MountTable::walk(const rcu::ReadSection& section, const Positio
       continue;
     }
     if (name.size() > kLongestName) return fail(Code::kNameTooLong, "the name is too long");
-    at.dentry = at.mount->superblock_.find(section, *at.dentry, name);
-    if (at.dentry == nullptr) return fail(Code::kNotFound, "no such file");
+    const Superblock& superblock = at.mount->superblock_;
+    if (!superblock.is_loaded()) return fail(Code::kNotReady, "the names are not in memory yet");
+    Dentry* const next = superblock.find(section, *at.dentry, name);
+    if (next == nullptr) return fail(Code::kNotFound, "no such file");
+    at.dentry = next;
     cross(section, at);
   }
-  return at;
+  return {};
+}
+
+std::uint64_t MountTable::steady_sequence() const {
+  std::uint64_t now = sequence();
+  for (; is_changing(now); now = sequence()) std::this_thread::yield();
+  return now;
 }
 
 // The reference is taken first, and given back unseen if the tree has changed meanwhile: whoever
@@ -68,22 +78,29 @@ std::optional<Path> MountTable::keep(const Position& at, std::uint64_t sequence)
 
 Result<Path> MountTable::walk(const Path& root, const Path& from, std::string_view path) const {
   while (true) {
-    const rcu::ReadSection section;
-    const std::uint64_t before = sequence();
-    const Result<Position> found = walk(section, {root.mount.get(), root.dentry.get()},
-                                        {from.mount.get(), from.dentry.get()}, path);
-    if (found) {
-      if (std::optional<Path> kept = keep(*found, before)) return *std::move(kept);
-    } else if (sequence() == before) {  // else the way may have led through what just went
-      return std::unexpected(found.error());
+    const std::uint64_t before = steady_sequence();
+    Ref<Superblock> unloaded;
+    {
+      const rcu::ReadSection section;
+      Position at{from.mount.get(), from.dentry.get()};
+      const Result<void> walked =
+          walk(section, {root.mount.get(), root.dentry.get()}, at, path);
+      if (walked) {
+        if (std::optional<Path> kept = keep(at, before)) return *std::move(kept);
+      } else if (walked.error().code() == Code::kNotReady) {
+        unloaded = Ref<Superblock>::from_reader(section, &at.mount->superblock_);
+      } else if (sequence() == before) {  // else the way may have led through what just went
+        return std::unexpected(walked.error());
+      }
     }
+    if (unloaded) unloaded->load();
   }
 }
 
 Path MountTable::follow(Path path) const {
   while (true) {
+    const std::uint64_t before = steady_sequence();
     const rcu::ReadSection section;
-    const std::uint64_t before = sequence();
     Position at{path.mount.get(), path.dentry.get()};
     cross(section, at);
     if (at.mount == path.mount.get()) return path;
@@ -124,10 +141,9 @@ void MountTable::unlink(Mount& child) {
 void MountTable::attach(Mount& child, Mount& parent, Dentry& point) { link(child, parent, point); }
 
 void MountTable::move(Mount& child, Mount& parent, Dentry& point) {
-  ++sequence_;
+  const Change change(*this);
   unlink(child);
   link(child, parent, point);
-  ++sequence_;
 }
 
 // Who found it before sees that the sequence has moved; nobody finds it from here on.

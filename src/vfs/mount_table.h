@@ -39,9 +39,11 @@ class MountTable {
   void cross(const rcu::ReadSection& section, Position& at) const;
   // Up, as ".." does: out of a whole stack of mounts, but never above root.
   void step_up(const rcu::ReadSection& section, const Position& root, Position& at) const;
-  // Along a path of components apart by slashes. kNotFound, kNotDirectory, kNameTooLong.
-  Result<Position> walk(const rcu::ReadSection& section, const Position& root, Position at,
-                        std::string_view path) const;
+  // From the position on, along a path of components apart by slashes, as far as it leads.
+  // kNotFound, kNotDirectory, kNameTooLong; kNotReady where the position's superblock has yet to be
+  // loaded.
+  Result<void> walk(const rcu::ReadSection& section, const Position& root, Position& at,
+                    std::string_view path) const;
 
   // A walk whose end is kept, begun anew where the tree changes under it; root and from are kept by
   // the caller.
@@ -74,6 +76,25 @@ class MountTable {
   // The kept form of a position, unless the tree has changed since the sequence was read.
   std::optional<Path> keep(const Position& at, std::uint64_t sequence) const;
   std::uint64_t sequence() const { return sequence_.load(); }
+  // The sequence, when no change is under way.
+  std::uint64_t steady_sequence() const;
+  static bool is_changing(std::uint64_t sequence) { return sequence % 2 != 0; }
+
+  // While one lives, with the lock held, nobody keeps what he finds.
+  class Change {
+   public:
+    explicit Change(MountTable& table) : table_(table) {
+      if (table_.changes_++ == 0) ++table_.sequence_;
+    }
+    ~Change() {
+      if (--table_.changes_ == 0) ++table_.sequence_;
+    }
+    Change(const Change&) = delete;
+    Change& operator=(const Change&) = delete;
+
+   private:
+    MountTable& table_;
+  };
 
   // Below: with the lock held.
   Mount* child_at(const Mount& parent, const Dentry& point) const;
@@ -91,8 +112,10 @@ class MountTable {
   void end(std::vector<Mount*> taken);
 
   mutable std::mutex mutex_;
-  // Even, and two more after each mount that went away; odd while one is moved.
+  std::mutex files_mutex_;
+  // Even, and two more after each mount that went away; odd in a Change.
   std::atomic<std::uint64_t> sequence_ = 0;
+  int changes_ = 0;
   rcu::HashTable<Mount> mounts_;
   std::uint64_t last_group_ = 0;
   std::atomic<std::uint64_t> ids_ = 0;

@@ -45,7 +45,19 @@ Dentry* Superblock::find(const rcu::ReadSection& section, const Dentry& folder,
   });
 }
 
-Result<Ref<Dentry>> Superblock::lookup(const Dentry& folder, std::string_view name) const {
+void Superblock::load_now() {
+  const std::lock_guard lock(load_mutex_);
+  if (loaded_) return;
+  fill();
+  loaded_ = true;
+}
+
+Result<Ref<Dentry>> Superblock::lookup(const Dentry& folder, std::string_view name) {
+  load();
+  return find_kept(folder, name);
+}
+
+Result<Ref<Dentry>> Superblock::find_kept(const Dentry& folder, std::string_view name) const {
   const rcu::ReadSection section;
   Ref<Dentry> dentry = Ref<Dentry>::from_reader(section, find(section, folder, name));
   if (!dentry) return fail(Code::kNotFound, "no such file");
@@ -55,7 +67,7 @@ Result<Ref<Dentry>> Superblock::lookup(const Dentry& folder, std::string_view na
 Result<Ref<Dentry>> Superblock::add(Dentry& folder, std::string name, Ref<Inode> inode) {
   const std::lock_guard lock(tree_mutex_);
   if (!folder.is_listed()) return fail(Code::kNotFound, "the folder is gone");
-  if (lookup(folder, name)) return fail(Code::kExists, "the file exists");
+  if (find_kept(folder, name)) return fail(Code::kExists, "the file exists");
   auto dentry = Ref<Dentry>::adopt(
       new Dentry(Ref<Dentry>::share(folder), std::move(name), std::move(inode), ++sequence_));
   dentry->listed_ = true;

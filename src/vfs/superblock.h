@@ -12,7 +12,8 @@
 namespace efivarium::vfs {
 
 // Names are looked up without a lock; the tree mutex orders what adds and removes them. All names
-// are in memory: a file system whose folders are elsewhere fills them when it is made.
+// are in memory: a file system whose folders are elsewhere brings them there when it is made, or in
+// fill(), when somebody first wants one.
 //
 // Kept by its mounts. With the last one it shuts down, at once, on the thread that ended it;
 // look-ups that are on their way may still see its names until a grace period has passed.
@@ -27,10 +28,19 @@ class Superblock : public rcu::HashNode {
   // Remounts with the file system's own options, all or nothing. kInvalidParameter.
   virtual Result<void> reconfigure(std::string_view options) = 0;
   // Whether it can be made writable at all. kInvalidParameter.
-  virtual Result<void> check_writable() const { return {}; }
+  virtual Result<void> check_writable() { return {}; }
   virtual void status(Reply<FileSystemStatus> reply) = 0;
   // Gives back what is not memory. No file is open, and none will be.
   virtual void shut_down() {}
+  // What keeps it from showing all that it should; empty if nothing does.
+  virtual std::string problem() const { return {}; }
+
+  // Whether its names are in memory. load() sees to it, and waits for that; what looks at names
+  // calls it, but for find().
+  bool is_loaded() const { return loaded_.load(); }
+  void load() {
+    if (!is_loaded()) load_now();
+  }
 
   Dentry& root() const { return *root_; }
   // One for each superblock of the process.
@@ -41,11 +51,12 @@ class Superblock : public rcu::HashNode {
   // nullptr if there is no such name.
   Dentry* find(const rcu::ReadSection& section, const Dentry& folder, std::string_view name) const;
   // kNotFound.
-  Result<Ref<Dentry>> lookup(const Dentry& folder, std::string_view name) const;
+  Result<Ref<Dentry>> lookup(const Dentry& folder, std::string_view name);
   // Calls visit(const Ref<Dentry>&) for each name in the folder older than the sequence, newest
   // first, while it returns true. visit must not add or remove names.
   template <typename Visit>
-  void list(Dentry& folder, std::uint64_t before, const Visit& visit) const {
+  void list(Dentry& folder, std::uint64_t before, const Visit& visit) {
+    load();
     const std::lock_guard lock(tree_mutex_);
     auto child = folder.children_.lower_bound(before);
     while (child != folder.children_.begin()) {
@@ -65,6 +76,9 @@ class Superblock : public rcu::HashNode {
 
  protected:
   void set_root(Ref<Inode> inode);
+  // Leaves the names to fill(), which runs once; with the root set, before anybody has it.
+  void leave_unloaded() { loaded_ = false; }
+  virtual void fill() {}
   // Which names are the same.
   virtual std::uint64_t hash_name(std::string_view name) const;
   virtual bool same_name(std::string_view a, std::string_view b) const { return a == b; }
@@ -81,6 +95,8 @@ class Superblock : public rcu::HashNode {
     shut_down();
     retire();
   }
+  void load_now();
+  Result<Ref<Dentry>> find_kept(const Dentry& folder, std::string_view name) const;
   Ref<Dentry> take_out(Dentry& dentry);
   std::uint64_t hash(const Dentry& folder, std::string_view name) const;
 
@@ -91,6 +107,8 @@ class Superblock : public rcu::HashNode {
   std::atomic<std::uint64_t> inode_numbers_ = 0;
   static std::uint64_t next_number();
   const std::uint64_t number_ = next_number();
+  std::atomic<bool> loaded_ = true;
+  std::mutex load_mutex_;
   std::atomic<bool> read_only_ = false;
   std::atomic<int> writers_ = 0;  // files open for writing
   std::atomic<int> orphans_ = 0;  // inodes without a name that are open

@@ -24,6 +24,7 @@ struct Credentials {
   uid_t uid = 0;
   gid_t gid = 0;
   std::function<std::vector<gid_t>()> supplementary_groups;
+  pid_t pid = 0;  // 0: not told
 
   bool in_group(gid_t group) const;
 };

@@ -61,7 +61,7 @@ class TinySystem final : public Superblock {
     loud = options == "loud";
     return {};
   }
-  Result<void> check_writable() const override {
+  Result<void> check_writable() override {
     return can_write ? Result<void>() : fail(Code::kInvalidParameter, "read-only for good");
   }
   void status(Reply<FileSystemStatus> reply) override { reply(FileSystemStatus()); }

@@ -42,7 +42,10 @@ class Efivarfs final : public vfs::Superblock {
   Result<void> reconfigure(std::string_view options) override;
   Result<void> check_writable() override;
   void status(vfs::Reply<vfs::FileSystemStatus> reply) override;
-  void shut_down() override { firmware_.reset(); }
+  void shut_down() override {
+    firmware_.reset();
+    start_ = {};
+  }
   std::string problem() const override;
 
   const Options& options() const { return options_; }

@@ -28,10 +28,10 @@ inline constexpr std::uint32_t kStatusVersion = 1;
 // open file gathers the pieces of a request; with the last one the request is done, and the answer
 // comes back in as many pieces. Numbers are the machine's, since both ends are on it.
 struct ControlMessage {
-  enum Flags : std::uint32_t {
-    kMore = 1,   // in: a piece of the request follows; out: a piece of the answer can be fetched
-    kFetch = 2,  // in: the next piece of the answer, please
-  };
+  // In: a piece of the request follows; out: a piece of the answer can be fetched.
+  static constexpr std::uint32_t kMore = 1;
+  // In: the next piece of the answer, please.
+  static constexpr std::uint32_t kFetch = 2;
   std::uint32_t version;  // kControlVersion
   std::uint32_t flags;
   std::uint32_t size;  // of what is used of the bytes

@@ -21,7 +21,7 @@ struct Group {
 constexpr std::array kGroups = {
     Group{" ls get set rm df ", add_variable_verbs},
     Group{" create check repair compact ", add_store_verbs},
-    Group{" mount umount remount mounts ", add_mount_verbs},
+    Group{" mount serve umount remount mounts ", add_mount_verbs},
 };
 
 // A command is often over sooner than the options of all verbs are set up; so only those of the

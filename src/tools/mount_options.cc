@@ -47,6 +47,9 @@ Result<void> MountOptions::parse(std::string_view options, std::string& bad) {
     if (taken) {
       of_file_system += of_file_system.empty() ? "" : ",";
       of_file_system += option;
+    } else if (name == "umount" || name == "rcu_normal") {
+      of_server += of_server.empty() ? "" : ",";
+      of_server += option;
     } else if (option == "ro") {
       read_only = true;
     } else if (option == "remount") {

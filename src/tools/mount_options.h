@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/device.h"
 #include "efivarfs/options.h"
 
 namespace efivarium::tools {
@@ -15,6 +16,11 @@ struct MountOptions {
   bool remount = false;
   std::vector<std::string> kernel;  // nosuid, noatime, allow_other, ...
   std::string of_file_system;       // what efivarfs took, as given: for a remount
+  std::string of_server;            // umount=, rcu_normal=: a served folder's, as given
+
+  base::Access access() const {
+    return read_only ? base::Access::kReadOnly : base::Access::kReadWrite;
+  }
 
   // The defaults for who mounts: the caller owns the files, and statfs asks nobody on a PREEMPT_RT
   // kernel, whose flag file holds 1.

@@ -4,12 +4,14 @@
 #include <mntent.h>
 #include <sys/ioctl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "base/unique_fd.h"
-#include "fuse/control.h"
+#include "tools/store_mount.h"
 
 namespace efivarium::tools {
 namespace {
@@ -23,23 +25,70 @@ std::string text_of(const char (&field)[Size]) {
   return {field, ::strnlen(field, Size)};
 }
 
-}  // namespace
-
-Result<std::vector<MountEntry>> list_mounts() {
+// Calls visit(const mntent&, whether it is ours) for each mount.
+template <typename Visit>
+Result<void> for_each_mount(const Visit& visit) {
   const std::unique_ptr<FILE, int (*)(FILE*)> table(::setmntent("/proc/self/mounts", "re"),
                                                     ::endmntent);
   if (!table) return system_error("cannot read /proc/self/mounts");
-  std::vector<MountEntry> mounts;
   while (const mntent* entry = ::getmntent(table.get())) {
-    if (std::strcmp(entry->mnt_type, "fuse.efivarium") != 0) continue;
-    mounts.push_back({entry->mnt_fsname, entry->mnt_dir, entry->mnt_opts});
+    visit(*entry, std::strcmp(entry->mnt_type, "fuse.efivarium") == 0);
   }
+  return {};
+}
+
+Result<base::UniqueFd> open_directory(const std::string& directory) {
+  base::UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) return system_error("cannot open the directory");
+  return fd;
+}
+
+std::string without_dots(const std::string& path) {
+  std::string normal = std::filesystem::path(path).lexically_normal();
+  if (normal.size() > 1 && normal.ends_with('/')) normal.pop_back();
+  return normal;
+}
+
+}  // namespace
+
+Result<std::vector<MountEntry>> list_mounts() {
+  std::vector<MountEntry> mounts;
+  EFIVARIUM_TRY(for_each_mount([&](const mntent& entry, bool is_ours) {
+    if (is_ours) mounts.push_back({entry.mnt_fsname, entry.mnt_dir, entry.mnt_opts});
+  }));
   return mounts;
 }
 
+Result<MountMap> MountMap::read() {
+  MountMap map;
+  EFIVARIUM_TRY(for_each_mount(
+      [&](const mntent& entry, bool is_ours) { map.is_ours_[entry.mnt_dir] = is_ours; }));
+  return map;
+}
+
+std::optional<Place> MountMap::find_absolute(const std::string& path) const {
+  std::string at = path;
+  while (true) {
+    if (const auto found = is_ours_.find(at); found != is_ours_.end()) {
+      if (!found->second) return std::nullopt;
+      const std::string rest = at == "/" ? path : path.substr(at.size());
+      return Place{at, rest.empty() ? "/" : rest};
+    }
+    if (at.size() <= 1) return std::nullopt;
+    at.resize(std::max<std::size_t>(at.rfind('/'), 1));
+  }
+}
+
+std::optional<Place> MountMap::find(const std::string& directory) const {
+  if (directory.starts_with('/') && !directory.contains("..")) {
+    if (auto place = find_absolute(without_dots(directory))) return place;
+  }
+  const std::string real = absolute(directory);
+  return real.starts_with('/') ? find_absolute(real) : std::nullopt;
+}
+
 Result<ServerStatus> server_status(const std::string& directory) {
-  const base::UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) return system_error("cannot open the directory");
+  EFIVARIUM_TRY(const base::UniqueFd fd, open_directory(directory));
   auto status = std::make_unique<fuse::MountStatus>();
   if (::ioctl(fd.get(), fuse::kStatusRequest, status.get()) != 0) {
     return system_error("not a mount of efivarium");
@@ -47,9 +96,36 @@ Result<ServerStatus> server_status(const std::string& directory) {
   return ServerStatus{status->pid, text_of(status->source), text_of(status->options)};
 }
 
+Result<fuse::Fields> request_control(const std::string& directory, const fuse::Fields& request) {
+  EFIVARIUM_TRY(const base::UniqueFd fd, open_directory(directory));
+  const Bytes packed = fuse::pack(request);
+  auto message = std::make_unique<fuse::ControlMessage>();
+  const auto exchange = [&](std::uint32_t flags, ByteView piece) -> Result<void> {
+    message->version = fuse::kControlVersion;
+    message->flags = flags;
+    message->size = static_cast<std::uint32_t>(piece.size());
+    std::ranges::copy(piece, message->bytes);
+    if (::ioctl(fd.get(), fuse::kControlRequest, message.get()) == 0) return {};
+    return system_error("the server refused");
+  };
+  for (ByteView left = packed;;) {
+    const ByteView piece = left.first(std::min(left.size(), sizeof message->bytes));
+    left = left.subspan(piece.size());
+    EFIVARIUM_TRY(exchange(left.empty() ? 0 : fuse::ControlMessage::kMore, piece));
+    if (left.empty()) break;
+  }
+  Bytes answer;
+  while (true) {
+    const std::size_t size = std::min<std::size_t>(message->size, sizeof message->bytes);
+    answer.insert(answer.end(), message->bytes, message->bytes + size);
+    if ((message->flags & fuse::ControlMessage::kMore) == 0) break;
+    EFIVARIUM_TRY(exchange(fuse::ControlMessage::kFetch, {}));
+  }
+  return fuse::unpack(answer);
+}
+
 Result<void> request_remount(const std::string& directory, const std::string& options) {
-  const base::UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) return system_error("cannot open the directory");
+  EFIVARIUM_TRY(const base::UniqueFd fd, open_directory(directory));
   auto request = std::make_unique<fuse::RemountRequest>();
   if (options.size() >= sizeof request->options) {
     return fail(Code::kInvalidParameter, "too many options");

@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "base/unique_fd.h"
 #include "tools/arguments.h"
@@ -19,6 +21,7 @@
 #include "tools/mount_table.h"
 #include "tools/output.h"
 #include "tools/serve.h"
+#include "tools/store_mount.h"
 #include "vfs/options.h"
 
 namespace efivarium::tools {
@@ -49,10 +52,17 @@ int remount(const std::string& directory, const std::string& options) {
     return complain("-o " + bad, done.error());
   const bool names_mode = has_word(options, "ro") || has_word(options, "rw");
   std::string own = parsed.of_file_system;
-  if (names_mode) own += std::string(own.empty() ? "" : ",") + (parsed.read_only ? "ro" : "rw");
+  const auto add = [&own](const std::string& words) {
+    if (!words.empty()) own += (own.empty() ? "" : ",") + words;
+  };
+  add(parsed.of_server);
+  if (names_mode) add(parsed.read_only ? "ro" : "rw");
   if (const auto done = request_remount(directory, own); !done)
     return complain(directory, done.error());
-  if (!names_mode && parsed.kernel.empty()) return kDone;
+  const Result<MountMap> map = MountMap::read();
+  const std::optional<Place> place = map ? map->find(directory) : std::nullopt;
+  const bool is_inside = place && !place->is_root();
+  if (is_inside || (!names_mode && parsed.kernel.empty())) return kDone;
   const auto status = server_status(directory);
   const bool read_only = status && has_word(status->options, "ro");
   unsigned long flags = MS_REMOUNT | MS_NOSUID | MS_NODEV;
@@ -91,7 +101,13 @@ int unmount(const std::string& directory, Unmount how) {
                                      : -1);
   const int flags = UMOUNT_NOFOLLOW | (how == Unmount::kLazy ? MNT_DETACH : 0);
   if (::umount2(directory.c_str(), flags) != 0) {
-    if (errno != EPERM) return complain(directory, Error::system(errno, "cannot unmount"));
+    if (errno != EPERM) {
+      const Error error = Error::system(errno, "cannot unmount");
+      const auto holders = error.to_errno() == EBUSY ? request_control(directory, {"holders"})
+                                                     : fuse::Fields();
+      if (!holders || holders->empty()) return complain(directory, error);
+      return complain(directory, error.message() + ": files are open in process " + holders->front());
+    }
     if (const int code = run_fusermount(directory, how); code != kDone) return code;
   }
   if (how == Unmount::kPlain && server) {
@@ -101,25 +117,83 @@ int unmount(const std::string& directory, Unmount how) {
   return kDone;
 }
 
-int unmount_all(const std::vector<std::string>& directories, Unmount how, bool with_those_below) {
+int unmount_kernel_mounts(const std::string& directory, Unmount how, bool with_those_below) {
+  if (!with_those_below) return unmount(directory, how);
+  const auto mounts = list_mounts();
+  if (!mounts) return complain(directory, mounts.error());
   int code = kDone;
-  for (const std::string& directory : directories) {
-    if (!with_those_below) {
-      code = std::max(code, unmount(directory, how));
-      continue;
-    }
-    const auto mounts = list_mounts();
-    if (!mounts) return complain(directory, mounts.error());
-    const std::unique_ptr<char, void (*)(void*)> real(::realpath(directory.c_str(), nullptr),
-                                                      ::free);
-    const std::string top = real ? real.get() : directory;
-    for (auto entry = mounts->rbegin(); entry != mounts->rend(); ++entry) {
-      if (entry->directory == top || entry->directory.starts_with(top + "/")) {
-        code = std::max(code, unmount(entry->directory, how));
-      }
+  for (auto entry = mounts->rbegin(); entry != mounts->rend(); ++entry) {
+    if (entry->directory == directory || entry->directory.starts_with(directory + "/")) {
+      code = std::max(code, unmount(entry->directory, how));
     }
   }
   return code;
+}
+
+// All places in one served folder at once.
+int unmount_inside(const std::string& mount_point, fuse::Fields request) {
+  const Result<fuse::Fields> left = request_control(mount_point, request);
+  if (!left) return complain(mount_point, left.error());
+  for (std::size_t i = 0; i + 1 < left->size(); i += 2) {
+    complain(mount_point + (*left)[i], (*left)[i + 1]);
+  }
+  return left->empty() ? kDone : kFailed;
+}
+
+int unmount_all(const std::vector<std::string>& directories, Unmount how, bool with_those_below) {
+  const Result<MountMap> map = MountMap::read();
+  if (!map) return complain("umount", map.error());
+  const std::string flags =
+      std::string(how == Unmount::kLazy ? "l" : "") + (with_those_below ? "R" : "");
+  int code = kDone;
+  std::vector<std::string> roots;
+  std::map<std::string, fuse::Fields> inside;  // by mount point
+  for (const std::string& directory : directories) {
+    const std::optional<Place> place = map->find(directory);
+    if (!place || place->is_root()) {
+      roots.push_back(place ? place->mount_point : directory);
+      continue;
+    }
+    fuse::Fields& request = inside[place->mount_point];
+    if (request.empty()) request = {"umount", flags};
+    request.push_back(place->path);
+  }
+  for (auto& [mount_point, request] : inside) {
+    code = std::max(code, unmount_inside(mount_point, std::move(request)));
+  }
+  for (const std::string& root : roots) {
+    code = std::max(code, unmount_kernel_mounts(root, how, with_those_below));
+  }
+  return code;
+}
+
+// One line, or object, of the list.
+struct Shown {
+  std::string source;
+  std::string directory;
+  std::string options;  // or why they cannot be told
+  int pid = 0;          // 0: nobody answers
+  std::string error;    // of the store, or of who should answer
+};
+
+std::vector<Shown> mounts_of(const MountEntry& entry) {
+  const auto status = server_status(entry.directory);
+  if (!status) {
+    const std::string why = status.error().message();
+    return {{entry.source, entry.directory, why, 0, why}};
+  }
+  std::vector<Shown> all = {{entry.source, entry.directory, status->options, status->pid, ""}};
+  const Result<fuse::Fields> inner = request_control(entry.directory, {"mounts"});
+  if (!inner) return all;
+  for (std::size_t i = 0; i + 3 < inner->size(); i += 4) {
+    const auto field = [&](std::size_t k) -> const std::string& { return (*inner)[i + k]; };
+    if (field(0) == "/") {
+      all.front().error = field(3);
+    } else {
+      all.push_back({field(1), entry.directory + field(0), field(2), status->pid, field(3)});
+    }
+  }
+  return all;
 }
 
 int show_mounts(bool json) {
@@ -127,20 +201,73 @@ int show_mounts(bool json) {
   if (!mounts) return complain("mounts", mounts.error());
   Json array = Json::array();
   for (const MountEntry& entry : *mounts) {
-    const auto status = server_status(entry.directory);
-    if (!json) {
-      fmt::print("{} on {} ({})\n", printable(entry.source), printable(entry.directory),
-                 status ? status->options : status.error().message());
-      continue;
+    for (const Shown& shown : mounts_of(entry)) {
+      if (!json) {
+        const bool has_problem = shown.pid != 0 && !shown.error.empty();
+        fmt::print("{} on {} ({}){}\n", printable(shown.source), printable(shown.directory),
+                   shown.options, has_problem ? ": " + printable(shown.error) : "");
+        continue;
+      }
+      Json object = {{"source", json_text(shown.source)},
+                     {"directory", json_text(shown.directory)}};
+      object["options"] = shown.pid != 0 ? Json(json_text(shown.options)) : Json();
+      object["pid"] = shown.pid != 0 ? Json(shown.pid) : Json();
+      object["error"] = shown.error.empty() ? Json() : Json(json_text(shown.error));
+      array.push_back(object);
     }
-    Json object = {{"source", json_text(entry.source)}, {"directory", json_text(entry.directory)}};
-    object["options"] = status ? Json(json_text(status->options)) : Json();
-    object["pid"] = status ? Json(status->pid) : Json();
-    object["error"] = status ? Json() : Json(status.error().message());
-    array.push_back(object);
   }
   if (json) std::fputs(dump(array).c_str(), stdout);
   return kDone;
+}
+
+// In a served folder the server does it, elsewhere one of our own.
+int mount(const MountRequest& request) {
+  const Result<MountMap> map = MountMap::read();
+  if (!map) return complain("mount", map.error());
+  const std::optional<Place> place = map->find(request.directory);
+  if (!place || place->is_root()) return mount_and_serve(request);
+  if (request.foreground || !request.latencies.empty() || !request.preset.empty()) {
+    return complain(request.directory,
+                    "inside a served folder -f, --latency and --preset cannot be had");
+  }
+  const auto failed = request_control(
+      place->mount_point, {"mount", place->path, absolute(request.store), request.option_text});
+  if (!failed) return complain(request.directory, failed.error());
+  return failed->size() < 2 ? kDone : complain((*failed)[0], (*failed)[1]);
+}
+
+// The options of the command line, with commas, into the request.
+int take_options(MountRequest& request, const std::vector<std::string>& options) {
+  for (const std::string& some : options) {
+    std::string bad;
+    if (const auto done = request.options.parse(some, bad); !done) {
+      return complain("-o " + bad, done.error());
+    }
+    request.option_text += (request.option_text.empty() ? "" : ",") + some;
+  }
+  return kDone;
+}
+
+void add_serve(CLI::App& app, Job& job) {
+  struct Words {
+    MountRequest request;
+    std::vector<std::string> options;
+  };
+  const auto words = std::make_shared<Words>();
+  CLI::App* sub = app.add_subcommand(
+      "serve", "show every store of a folder as a folder of files, all in one mount");
+  sub->add_option("STORES", words->request.store, "the folder with the stores")->required();
+  sub->add_option("DIR", words->request.directory, "where to mount")->required();
+  sub->add_flag("-f,--foreground", words->request.foreground, "stay in the foreground");
+  sub->add_option("-o,--options", words->options,
+                  "as for mount, for every store; umount=expedited|normal|deferred, rcu_normal=0|1")
+      ->allow_extra_args(false);
+  sub->callback([&job, words] {
+    job = [words] {
+      const int code = take_options(words->request, words->options);
+      return code != kDone ? code : serve_folder(words->request);
+    };
+  });
 }
 
 void add_mount(CLI::App& app, Job& job) {
@@ -164,13 +291,8 @@ void add_mount(CLI::App& app, Job& job) {
                   "a folder in efivarfs form with volatile variables to show");
   sub->callback([&job, words] {
     job = [words] {
-      for (const std::string& options : words->options) {
-        std::string bad;
-        if (const auto done = words->request.options.parse(options, bad); !done) {
-          return complain("-o " + bad, done.error());
-        }
-      }
-      return mount_and_serve(words->request);
+      const int code = take_options(words->request, words->options);
+      return code != kDone ? code : mount(words->request);
     };
   });
 }
@@ -179,6 +301,7 @@ void add_mount(CLI::App& app, Job& job) {
 
 void add_mount_verbs(CLI::App& app, Job& job) {
   add_mount(app, job);
+  add_serve(app, job);
   struct Words {
     std::vector<std::string> directories;
     std::string options;
@@ -229,14 +352,9 @@ int run_mount_helper(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);
     return complain_usage(error.what());
   }
-  std::string all;
-  for (const std::string& some : options) all += (all.empty() ? "" : ",") + some;
-  std::string bad;
-  if (const auto done = request.options.parse(all, bad); !done) {
-    return complain("-o " + bad, done.error());
-  }
+  if (const int code = take_options(request, options); code != kDone) return code;
   if (fake) return kDone;
-  return request.options.remount ? remount(request.directory, all) : mount_and_serve(request);
+  return request.options.remount ? remount(request.directory, request.option_text) : mount(request);
 }
 
 }  // namespace efivarium::tools

@@ -449,6 +449,8 @@ std::vector<MountInfo> MountNamespace::list(const Path& from) const {
     info.source = mount->source();
     info.options =
         (mount->superblock_.is_read_only() ? "ro" : "rw") + mount->superblock_.show_options();
+    info.problem = mount->superblock_.problem();
+    info.openers = mount->openers();
     all.push_back(std::move(info));
   }
   return all;

@@ -25,6 +25,9 @@ struct MountInfo {
   std::string type;
   std::string source;
   std::string options;  // of the superblock
+  // Of no line.
+  std::string problem;           // of the superblock
+  std::vector<pid_t> openers;    // processes with files of the mount open
 
   // A line as the kernel writes it.
   std::string to_text() const;

@@ -1,0 +1,161 @@
+#include "tools/namespace_control.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <span>
+
+#include "base/device.h"
+
+namespace efivarium::tools {
+namespace {
+
+using fuse::Fields;
+using fuse::Name;
+
+// "1234 (cat), 1240 (less)"
+std::string describe(std::span<const pid_t> pids) {
+  constexpr std::size_t kLongestName = 64;
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  for (const pid_t pid : pids.first(std::min(pids.size(), kMost))) {
+    text += (text.empty() ? "" : ", ") + std::to_string(pid);
+    const auto name = base::read_file("/proc/" + std::to_string(pid) + "/comm", kLongestName);
+    if (name && !name->empty()) text += " (" + std::string(name->begin(), name->end() - 1) + ")";
+  }
+  return pids.size() > kMost ? text + " and others" : text;
+}
+
+std::string reason(const Error& error, const std::vector<pid_t>& openers) {
+  if (error.code() != Code::kBusy || openers.empty()) return error.message();
+  return error.message() + ": process " + describe(openers);
+}
+
+// The paths of mounts at and below the path, last mounted first.
+std::vector<std::string> mounts_below(const vfs::MountNamespace& names, const std::string& path) {
+  std::vector<std::string> below;
+  const std::string prefix = path == "/" ? path : path + "/";
+  for (const vfs::MountInfo& info : names.list()) {
+    const bool is_root = info.parent == 0;
+    const std::string& at = info.mount_point;
+    if (!is_root && (at == path || at.starts_with(prefix))) below.push_back(at);
+  }
+  std::ranges::reverse(below);
+  return below;
+}
+
+}  // namespace
+
+Result<Name> name_at(const vfs::MountNamespace& names, const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos || slash + 1 == path.size()) {
+    return fail(Code::kInvalidParameter, "the root has no name");
+  }
+  EFIVARIUM_TRY(vfs::Path folder, names.walk(path.substr(0, slash)));
+  return Name{std::move(folder), path.substr(slash + 1)};
+}
+
+Result<vfs::Ref<Efivarfs>> NamespaceControl::open(const std::string& store,
+                                                  const MountOptions& options) const {
+  auto opened = mount_store_later(store, options, limits_);
+  if (opened || opened.error().code() != Code::kLocked) return opened;
+  names_->table().barrier();
+  return mount_store_later(store, options, limits_);
+}
+
+Result<fuse::Controller::Answer> NamespaceControl::control(const vfs::Credentials& who,
+                                                           const Fields& request) {
+  if (request.empty()) return fail(Code::kInvalidParameter, "an empty request");
+  const std::string& verb = request.front();
+  if (verb == "mounts" && request.size() == 1) return list();
+  if (verb == "holders" && request.size() == 1) return holders(who.pid);
+  if (who.uid != 0 && who.uid != ::geteuid()) {
+    return fail(Code::kNotPermitted, "not the caller's server");
+  }
+  if (verb == "mount" && request.size() == 4) return mount(request[1], request[2], request[3]);
+  if (verb == "umount" && request.size() > 2) {
+    return umount(request[1], {request.begin() + 2, request.end()});
+  }
+  return fail(Code::kInvalidParameter, "an unknown request");
+}
+
+fuse::Controller::Answer NamespaceControl::list() const {
+  Answer answer;
+  for (vfs::MountInfo& info : names_->list()) {
+    std::string options = (info.read_only ? "ro" : info.options.substr(0, 2)) +
+                          info.options.substr(2);
+    answer.fields.insert(answer.fields.end(),
+                         {std::move(info.mount_point), std::move(info.source), std::move(options),
+                          std::move(info.problem)});
+  }
+  return answer;
+}
+
+fuse::Controller::Answer NamespaceControl::holders(pid_t asking) const {
+  std::vector<pid_t> pids;
+  for (const vfs::MountInfo& info : names_->list()) {
+    pids.insert(pids.end(), info.openers.begin(), info.openers.end());
+  }
+  std::erase(pids, asking);
+  return pids.empty() ? Answer{} : Answer{{describe(pids)}, {}};
+}
+
+Result<fuse::Controller::Answer> NamespaceControl::mount(const std::string& path,
+                                                         const std::string& store,
+                                                         const std::string& options) const {
+  const auto refuse = [](const std::string& what, const Error& error) {
+    return Answer{{what, error.message()}, {}};
+  };
+  MountOptions parsed = defaults_;
+  std::string bad;
+  if (const auto done = parsed.parse(options, bad); !done) return refuse("-o " + bad, done.error());
+  const Result<vfs::Path> where = names_->walk(path);
+  if (!where) return refuse(path, where.error());
+  Result<vfs::Ref<Efivarfs>> opened = open(store, parsed);
+  if (!opened) return refuse(store, opened.error());
+  const Result<void> mounted = names_->mount(*std::move(opened), store, *where);
+  if (!mounted) return refuse(path, mounted.error());
+  EFIVARIUM_TRY(Name name, name_at(*names_, path));
+  return Answer{{}, {std::move(name)}};
+}
+
+// Everything goes out first; what waits for readers waits for all at once.
+fuse::Controller::Answer NamespaceControl::umount(const std::string& flags,
+                                                  std::vector<std::string> paths) const {
+  vfs::UmountFlags how;
+  how.lazy = flags.contains('l');
+  if (flags.contains('R')) {
+    std::vector<std::string> all;
+    for (const std::string& path : paths) {
+      const std::vector<std::string> below = mounts_below(*names_, path);
+      all.insert(all.end(), below.begin(), below.end());
+      if (below.empty()) all.push_back(path);
+    }
+    paths = std::move(all);
+  }
+  Answer answer;
+  vfs::Ending ending(names_->table());
+  for (const std::string& path : paths) {
+    const auto stays = [&](const std::string& why) {
+      answer.fields.insert(answer.fields.end(), {path, why});
+    };
+    Result<vfs::Path> where = names_->walk(path);
+    if (!where) {
+      stays(where.error().message());
+      continue;
+    }
+    const vfs::Ref<vfs::Mount> mount = vfs::Ref<vfs::Mount>::share(*where->mount);
+    if (mount.get() == names_->root().mount.get()) {
+      stays("nothing is mounted there");
+      continue;
+    }
+    if (const auto done = names_->umount(*std::move(where), how, ending); !done) {
+      stays(reason(done.error(), mount->openers()));
+    } else if (Result<Name> name = name_at(*names_, path)) {
+      answer.changed.push_back(*std::move(name));
+    }
+  }
+  return answer;
+}
+
+}  // namespace efivarium::tools

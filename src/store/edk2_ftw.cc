@@ -24,8 +24,8 @@ constexpr std::uint8_t set(std::uint8_t flags, std::uint8_t bit) {
   return static_cast<std::uint8_t>(flags & ~bit);
 }
 
-bool has_valid_header(ByteView area) {
-  const Bytes expected = serialize_working_header(area.size());
+bool has_valid_header(ByteView area, const Edk2Layout& layout) {
+  const Bytes expected = serialize_working_header(layout.working_size);
   return std::ranges::equal(expected, area.first(kWorkingHeaderSize));
 }
 
@@ -125,8 +125,10 @@ Bytes serialize_working_header(std::uint64_t working_size) {
 }
 
 bool restore_is_pending(base::Device& device, std::uint64_t base, const Edk2Layout& layout) {
-  const Result<Bytes> header = device.read_bytes(base + layout.working_offset, kWorkingHeaderSize);
-  if (!header || *header != serialize_working_header(layout.working_size)) return false;
+  // Most often the queue is empty: nothing stands behind the header.
+  const Result<Bytes> start =
+      device.read_bytes(base + layout.working_offset, kWorkingHeaderSize + 1);
+  if (!start || start->back() == kErased || !has_valid_header(*start, layout)) return false;
   const Result<Bytes> area = read_working_area(device, base, layout);
   return area && is_pending(parse_queue(*area));
 }
@@ -134,10 +136,10 @@ bool restore_is_pending(base::Device& device, std::uint64_t base, const Edk2Layo
 Result<WorkingState> working_state(base::Device& device, const Edk2Volume& volume) {
   EFIVARIUM_TRY(const Bytes area, read_working_area(device, volume.base, *volume.layout));
   if (is_filled_with(area, kErased)) return WorkingState::kUnused;
-  if (!has_valid_header(area)) {
+  if (!has_valid_header(area, *volume.layout)) {
     EFIVARIUM_TRY(const Bytes copy,
                   device.read_bytes(volume.spare_offset(), volume.layout->working_size));
-    return has_valid_header(copy) ? WorkingState::kCrowded : WorkingState::kInvalid;
+    return has_valid_header(copy, *volume.layout) ? WorkingState::kCrowded : WorkingState::kInvalid;
   }
   const Queue queue = parse_queue(area);
   if (is_pending(queue)) {
@@ -180,7 +182,7 @@ Result<void> write_fault_tolerant(base::Device& device, const Edk2Volume& volume
   const Edk2Layout& layout = *volume.layout;
   EFIVARIUM_TRY(const Bytes area, read_working_area(device, volume.base, layout));
   Queue queue;
-  if (!has_valid_header(area)) {
+  if (!has_valid_header(area, layout)) {
     EFIVARIUM_TRY(set_up_working_area(device, volume));
   } else {
     queue = parse_queue(area);

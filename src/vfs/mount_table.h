@@ -69,8 +69,10 @@ class MountTable {
   friend class Propagation;
 
   static std::uint64_t hash(const Mount& parent, const Dentry& point) {
-    return (reinterpret_cast<std::uintptr_t>(&parent) * 0x9E3779B97F4A7C15U) ^
-           (reinterpret_cast<std::uintptr_t>(&point) * 0xC2B2AE3D27D4EB4FU);
+    // Addresses end in zeros, and so do their products, while the table goes by the lowest bits.
+    const std::uint64_t mixed = (reinterpret_cast<std::uintptr_t>(&parent) * 0x9E3779B97F4A7C15U) ^
+                                (reinterpret_cast<std::uintptr_t>(&point) * 0xC2B2AE3D27D4EB4FU);
+    return mixed ^ (mixed >> 32);
   }
   Mount* mounted_on(const rcu::ReadSection& section, const Position& at) const;
   // The kept form of a position, unless the tree has changed since the sequence was read.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <fstream>
 #include <latch>
 #include <memory>
@@ -112,13 +113,14 @@ class BareTable {
     cds_lfht_lookup(table_, hash(key), &is_key, &key, &iterator);
     return cds_lfht_iter_get_node(&iterator) != nullptr;
   }
-  // And waits once for all.
+  // Waits once for all, and frees them.
   void remove_all() {
     for (const std::unique_ptr<Node>& node : nodes_) {
       const rcu::ReadSection section;
       cds_lfht_del(table_, &node->link);
     }
     rcu::synchronize();
+    nodes_.clear();
   }
 
  private:
@@ -140,15 +142,18 @@ class BareTable {
   std::vector<std::unique_ptr<Node>> nodes_;
 };
 
+void walk_once(const Mounts& mounts, const Position& root) {
+  const rcu::ReadSection section;
+  Position at = root;
+  if (!mounts.table().walk(section, root, at, kDeep)) die("a path is gone");
+}
+
 // Look-ups of kDeep until told to stop; returns how many.
 long look_up(const Mounts& mounts, const std::atomic<bool>& stop) {
   const Path root = mounts.at("");
   const Position at{root.mount.get(), root.dentry.get()};
   long count = 0;
-  for (; !stop.load(std::memory_order_relaxed); ++count) {
-    const rcu::ReadSection section;
-    if (!mounts.table().walk(section, at, at, kDeep)) die("a path is gone");
-  }
+  for (; !stop.load(std::memory_order_relaxed); ++count) walk_once(mounts, at);
   return count;
 }
 
@@ -182,12 +187,7 @@ void measure_look_up(Mounts& mounts) {
   mounts.mount(kMany);
   const Path root = mounts.at("");
   const Position at{root.mount.get(), root.dentry.get()};
-  const Sample ours = [&] {
-    return time_calls(kCalls, [&] {
-      const rcu::ReadSection section;
-      if (!mounts.table().walk(section, at, at, kDeep)) die("a path is gone");
-    });
-  };
+  const Sample ours = [&] { return time_calls(kCalls, [&] { walk_once(mounts, at); }); };
   const Sample floor = [&] {
     return time_calls(kCalls, [&] {
       const rcu::ReadSection section;
@@ -268,7 +268,6 @@ void measure_batch(Mounts& mounts) {
     for (int i = 0; i < kMany; ++i) paths.push_back(mounts.at(i));
     return time_calls(1, [&] { mounts.umount_batch(std::move(paths)); });
   });
-  const Sample by_name = sample([&] { return time_calls(1, [&] { mounts.umount_batch(kMany); }); });
   const Sample detach = sample([&] { return mounts.detach(); });
   const auto most_waits = [&] {
     return static_cast<double>(std::ranges::max(std::exchange(waits, {})));
@@ -279,9 +278,9 @@ void measure_batch(Mounts& mounts) {
   };
   pin(0);
   const Reader reader(mounts, 1);
-  compare("umount of 5001 in one batch", batch, "5001 removed from a bare lfht", floor,
+  compare("umount of 5001 in one batch", batch, "removal of 5001 from a bare lfht", floor,
           Goal::kAtMost, 3);
-  compare("detach of 5001 with their parent", detach, "5001 removed from a bare lfht", floor,
+  compare("detach of 5001 with their parent", detach, "removal of 5001 from a bare lfht", floor,
           Goal::kAtMost, 3);
   judge("waits of such a batch, by default", most_waits(), "grace periods", 1);
   mounts.table().set_always_wait(true);
@@ -289,12 +288,120 @@ void measure_batch(Mounts& mounts) {
   if (std::ranges::min(waits) == 0) die("a batch has not waited");
   judge("waits of such a batch, where each must", most_waits(), "grace periods", 1);
   mounts.table().set_always_wait(false);
-  compare("umount of 5001 in one batch, by path", by_name, "5001 removed from a bare lfht", floor,
-          Goal::kAtMost, kNoLimit);
   if (kernel_mounts_missing().empty()) {
     compare("detach of 5001 with their parent", detach, "the same, kernel tmpfs",
             kernel_umount(kMany, KernelUmount::kTogether), Goal::kAtLeast, 20);
   }
+  pin(-1);
+}
+
+struct Policy {
+  std::string name;
+  Sample (*sample)(Mounts& mounts, int count);
+  int most;  // measured; more of the same would take minutes
+};
+
+// Microseconds of so many umounts, each of them with a wait for readers of its own.
+double umount_waiting(Mounts& mounts, int count, UnmountPolicy policy, bool until_ended) {
+  mounts.mount(count);
+  mounts.table().set_policy(policy);
+  mounts.table().set_always_wait(true);
+  const double took = time_calls(1, [&] {
+    mounts.umount_each(count);
+    if (until_ended) mounts.table().barrier();
+  });
+  mounts.table().barrier();
+  mounts.table().set_policy(UnmountPolicy::kExpedited);
+  mounts.table().set_always_wait(false);
+  rcu::barrier();
+  return took;
+}
+
+Sample normal(Mounts& mounts, int count) {
+  return [&mounts, count] { return umount_waiting(mounts, count, UnmountPolicy::kNormal, false); };
+}
+
+Sample expedited(Mounts& mounts, int count) {
+  return
+      [&mounts, count] { return umount_waiting(mounts, count, UnmountPolicy::kExpedited, false); };
+}
+
+Sample deferred(Mounts& mounts, int count) {
+  return
+      [&mounts, count] { return umount_waiting(mounts, count, UnmountPolicy::kDeferred, false); };
+}
+
+Sample deferred_ended(Mounts& mounts, int count) {
+  return [&mounts, count] { return umount_waiting(mounts, count, UnmountPolicy::kDeferred, true); };
+}
+
+// What an unmount does by default: it looks at the counts, and waits only if they tell nothing.
+Sample counted(Mounts& mounts, int count) {
+  return [&mounts, count] {
+    mounts.mount(count);
+    const double took = time_calls(1, [&] { mounts.umount_each(count); });
+    rcu::barrier();
+    return took;
+  };
+}
+
+Sample batch(Mounts& mounts, int count) {
+  return [&mounts, count] {
+    mounts.mount(count);
+    const double took = time_calls(1, [&] { mounts.umount_batch(count); });
+    rcu::barrier();
+    return took;
+  };
+}
+
+Sample kernel(Mounts&, int count) { return kernel_umount(count, KernelUmount::kEach); }
+
+constexpr int kFew = 101;  // normal waits, of about 10 ms each
+
+const std::array kPolicies = {
+    Policy{"normal", normal, kFew},
+    Policy{"expedited", expedited, kMany},
+    Policy{"deferred, until it returns", deferred, kMany},
+    Policy{"deferred, until all ended", deferred_ended, kMany},
+    Policy{"by the counts (default)", counted, kMany},
+    Policy{"batch", batch, kMany},
+    Policy{"umount2(2), kernel tmpfs", kernel, kMany},
+};
+
+void plot_policies(Mounts& mounts, const std::string& path) {
+  Plot plot{"Unmounting, by policy, a reader busy", "mounts", "milliseconds", {}};
+  note("umounts one by one, by path           mounts      total ms       us each");
+  for (const Policy& policy : kPolicies) {
+    if (policy.sample == kernel && !kernel_mounts_missing().empty()) continue;
+    Line line{policy.name, {}};
+    for (const int count : {1, 3, 10, 31, kFew, 316, 1001, kMany}) {
+      if (count > policy.most) break;
+      const Sample sample = policy.sample(mounts, count);
+      std::vector<double> times;
+      for (int round = 0; round < (policy.sample == normal ? 3 : 5); ++round) {
+        times.push_back(sample());
+      }
+      line.points.push_back({static_cast<double>(count), median(times) / 1000});
+    }
+    const Point last = line.points.back();
+    std::array<char, 128> row{};
+    std::snprintf(row.data(), row.size(), "  %-34s %7.0f %13.3f %13.3f", policy.name.c_str(),
+                  last.x, last.y, last.y * 1000 / last.x);
+    note(row.data());
+    plot.lines.push_back(std::move(line));
+  }
+  std::ofstream(path) << plot.to_svg();
+}
+
+void measure_policies(Mounts& mounts, const std::string& plot) {
+  pin(0);
+  const Reader reader(mounts, 1);
+  const Sample few = normal(mounts, kFew);
+  compare(
+      "umount of 5001 in one batch, by path", batch(mounts, kMany),
+      "normal wait each (101, times 5001/101)", [&] { return few() * kMany / kFew; },
+      Goal::kAtLeast, 200, 5);
+  plot_policies(mounts, plot);
   pin(-1);
 }
 
@@ -306,7 +413,7 @@ void measure_mounts(const Surroundings& around) {
   measure_look_up(mounts);
   measure_readers(mounts);
   measure_batch(mounts);
-  (void)around;
+  measure_policies(mounts, around.results + "/mounts.svg");
 }
 
 }  // namespace efivarium::bench

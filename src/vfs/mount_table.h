@@ -123,6 +123,7 @@ class MountTable {
   std::atomic<std::uint64_t> ids_ = 0;
   std::atomic<UnmountPolicy> policy_ = UnmountPolicy::kExpedited;
   std::atomic<bool> always_wait_ = false;
+  std::vector<Mount*> deferred_;  // since the worker looked last
   std::atomic<std::size_t> backlog_ = 0;
   std::atomic<std::size_t> largest_backlog_ = 10000;
   base::WorkQueue worker_{"umount"};

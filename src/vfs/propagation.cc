@@ -5,11 +5,12 @@
 
 namespace efivarium::vfs {
 std::vector<Mount*> Propagation::tree_of(Mount& mount) {
-  std::vector<Mount*> tree = {&mount};
-  for (Mount* const child : mount.children_) {
-    const std::vector<Mount*> below = tree_of(*child);
-    tree.insert(tree.end(), below.begin(), below.end());
-  }
+  std::vector<Mount*> tree;
+  const auto add = [&tree](const auto& self, Mount& root) -> void {
+    tree.push_back(&root);
+    for (Mount* const child : root.children_) self(self, *child);
+  };
+  add(add, mount);
   return tree;
 }
 
@@ -172,6 +173,11 @@ bool Propagation::is_busy(const Mount& mount, std::int32_t count) {
 // propagate_umount(): a replica stays with whatever stays on it, unless that covers it; and if a
 // cover would come to stand elsewhere than on a root, what that is on stays too.
 std::vector<Mount*> Propagation::receivers_of_umount(std::span<Mount* const> mounts) {
+  const auto propagates = [](const Mount* mount) {
+    const Mount* const parent = mount->parent_.load();
+    return parent != nullptr && (parent->next_peer_ != parent || !parent->slaves_.empty());
+  };
+  if (std::ranges::none_of(mounts, propagates)) return {};
   std::unordered_set<const Mount*> going(mounts.begin(), mounts.end());
   std::vector<Mount*> replicas;
   for (const Mount* const mount : mounts) {

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <atomic>
-#include <list>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "rcu/sharded_count.h"
+#include "vfs/mount_list.h"
 #include "vfs/superblock.h"
 
 namespace efivarium::vfs {
@@ -90,14 +90,13 @@ class Mount final : public rcu::HashNode {
   std::atomic<Dentry*> mount_point_ = nullptr;
 
   // Under the table's lock.
-  std::list<Mount*> children_;
-  std::list<Mount*>::iterator sibling_;
+  MountLink in_namespace_, sibling_, slave_;
+  MountList<&Mount::sibling_> children_;
   Mount* next_peer_ = this;  // a ring
   Mount* previous_peer_ = this;
   std::uint64_t group_ = 0;  // of peers; 0 for a mount that is not shared
   Mount* master_ = nullptr;
-  std::list<Mount*> slaves_;
-  std::list<Mount*>::iterator slave_;  // in the master's
+  MountList<&Mount::slave_> slaves_;
   bool unbindable_ = false;
   bool doomed_ = false;
 };

@@ -125,14 +125,14 @@ std::vector<Mount*> MountTable::mounted_anywhere_on(const Dentry& point) const {
 void MountTable::link(Mount& child, Mount& parent, Dentry& point) {
   child.mount_point_.store(Ref<Dentry>::share(point).release());
   child.parent_.store(&parent);
-  child.sibling_ = parent.children_.insert(parent.children_.end(), &child);
+  parent.children_.push_back(child);
   point.count_mount(1);
   mounts_.add(hash(parent, point), child);
 }
 
 void MountTable::unlink(Mount& child) {
   mounts_.remove(child);
-  child.parent_.load()->children_.erase(child.sibling_);
+  child.parent_.load()->children_.erase(child);
   Dentry* const point = child.mount_point_.load();
   point->count_mount(-1);
   Ref<Dentry>::adopt(point).reset();

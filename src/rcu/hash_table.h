@@ -5,6 +5,7 @@
 
 #include <urcu/rculfhash.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,10 +29,12 @@ class HashNode : public Retirable {
 template <typename T>
 class HashTable {
  public:
-  HashTable() : table_(cds_lfht_new_flavor(kFewest, kFewest, 0, 0, &urcu_memb_flavor, nullptr)) {}
+  HashTable() = default;
   HashTable(const HashTable&) = delete;
   HashTable& operator=(const HashTable&) = delete;
-  ~HashTable() { cds_lfht_destroy(table_, nullptr); }
+  ~HashTable() {
+    if (table_ != nullptr) cds_lfht_destroy(table_, nullptr);
+  }
 
   // The first object of that hash for which match(const T&) is true; lives as long as the section.
   template <typename Match>
@@ -43,8 +46,10 @@ class HashTable {
       }
     };
     const Call call{match};
+    cds_lfht* const table = table_.load(std::memory_order_acquire);
+    if (table == nullptr) return nullptr;
     cds_lfht_iter iterator{};
-    cds_lfht_lookup(table_, hash, &Call::run, &call, &iterator);
+    cds_lfht_lookup(table, hash, &Call::run, &call, &iterator);
     cds_lfht_node* node = cds_lfht_iter_get_node(&iterator);
     return node == nullptr ? nullptr : object_of(node);
   }
@@ -54,6 +59,9 @@ class HashTable {
     node.link_.object = &node;
     cds_lfht_node_init(&node.link_.node);
     published(&node);
+    if (table_ == nullptr) {
+      table_ = cds_lfht_new_flavor(kFewest, kFewest, 0, 0, &urcu_memb_flavor, nullptr);
+    }
     {
       const ReadSection section;
       cds_lfht_add(table_, hash, &node.link_.node);
@@ -74,9 +82,11 @@ class HashTable {
   // Calls visit(T&) for each.
   template <typename Visit>
   void for_each(const ReadSection&, const Visit& visit) const {
+    cds_lfht* const table = table_.load(std::memory_order_acquire);
+    if (table == nullptr) return;
     cds_lfht_iter iterator{};
-    for (cds_lfht_first(table_, &iterator); cds_lfht_node* node = cds_lfht_iter_get_node(&iterator);
-         cds_lfht_next(table_, &iterator)) {
+    for (cds_lfht_first(table, &iterator); cds_lfht_node* node = cds_lfht_iter_get_node(&iterator);
+         cds_lfht_next(table, &iterator)) {
       visit(*object_of(node));
     }
   }
@@ -91,7 +101,7 @@ class HashTable {
     return static_cast<T*>(object);
   }
 
-  cds_lfht* table_;
+  std::atomic<cds_lfht*> table_ = nullptr;  // made with the first object: most stay empty
   std::size_t count_ = 0;
   std::size_t buckets_ = kFewest;
 };

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace efivarium::rcu {
 
@@ -60,6 +61,7 @@ class HashTable {
     cds_lfht_node_init(&node.link_.node);
     published(&node);
     if (table_ == nullptr) {
+      size_ = std::make_unique<Size>();
       table_ = cds_lfht_new_flavor(kFewest, kFewest, 0, 0, &urcu_memb_flavor, nullptr);
     }
     {
@@ -67,7 +69,7 @@ class HashTable {
       cds_lfht_add(table_, hash, &node.link_.node);
     }
     // Two a bucket on average; grown here, by the writer, rather than by a thread of the library.
-    if (++count_ > buckets_ * 2) cds_lfht_resize(table_, buckets_ *= 4);
+    if (++size_->objects > size_->buckets * 2) cds_lfht_resize(table_, size_->buckets *= 4);
   }
 
   // False if it did not stand here (any more). The caller retires it.
@@ -75,7 +77,7 @@ class HashTable {
     HashNode& node = object;
     const ReadSection section;
     if (cds_lfht_del(table_, &node.link_.node) != 0) return false;
-    --count_;
+    --size_->objects;
     return true;
   }
 
@@ -91,7 +93,7 @@ class HashTable {
     }
   }
 
-  std::size_t count() const { return count_; }
+  std::size_t count() const { return size_ ? size_->objects : 0; }
 
  private:
   static constexpr std::size_t kFewest = 16;  // a power of two, as all sizes of the table
@@ -102,8 +104,11 @@ class HashTable {
   }
 
   std::atomic<cds_lfht*> table_ = nullptr;  // made with the first object: most stay empty
-  std::size_t count_ = 0;
-  std::size_t buckets_ = kFewest;
+  // The writer's, and not in the cache line that readers want.
+  struct Size {
+    std::size_t objects = 0, buckets = kFewest;
+  };
+  std::unique_ptr<Size> size_;
 };
 
 }  // namespace efivarium::rcu

@@ -118,7 +118,7 @@ class MountTable {
   // Even, and two more after each mount that went away; odd in a Change.
   std::atomic<std::uint64_t> sequence_ = 0;
   int changes_ = 0;
-  rcu::HashTable<Mount> mounts_;
+  alignas(64) rcu::HashTable<Mount> mounts_;  // apart from what each change writes
   std::uint64_t last_group_ = 0;
   std::atomic<std::uint64_t> ids_ = 0;
   std::atomic<UnmountPolicy> policy_ = UnmountPolicy::kExpedited;

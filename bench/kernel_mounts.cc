@@ -36,6 +36,7 @@ double in_namespace(const std::function<double()>& measure) {
     if (const int error = enter_namespace()) die(std::string("unshare: ") + ::strerror(error));
     took = measure();
   }).join();
+  ::usleep(50000);  // what the kernel frees only now is not to disturb the next sample
   return took;
 }
 

@@ -10,10 +10,12 @@ struct Surroundings {
   std::string efivarium;  // the program
   std::string folder;     // on a disk
   std::string memory;     // on tmpfs
+  std::string results;    // stays: JSON and plots
 };
 
 void measure_command(const Surroundings& around);
 void measure_file_system(const Surroundings& around);
+void measure_mounts(const Surroundings& around);
 void measure_store(const Surroundings& around);
 
 // The plainest libfuse3 low-level file system: one folder of files, all answers from memory. Serves

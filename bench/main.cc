@@ -1,5 +1,5 @@
-// efivarium_bench EFIVARIUM [GROUP...]: groups are command, file_system, store; without any, all.
-// Ends with 1 where a goal was missed.
+// efivarium_bench EFIVARIUM [GROUP...]: groups are command, file_system, mounts, store; without
+// any, all. Writes build/bench/GROUP.json. Ends with 1 where a goal was missed.
 #include <stdlib.h>
 
 #include <algorithm>
@@ -19,13 +19,17 @@ int main(int argc, char** argv) {
   if (::mkdtemp(disk.data()) == nullptr || ::mkdtemp(memory.data()) == nullptr) {
     die("cannot make a folder");
   }
-  const Surroundings around{argv[1], disk, memory};
-  const auto wanted = [&](const char* group) {
-    return argc == 2 || std::find(argv + 2, argv + argc, std::string(group)) != argv + argc;
+  const Surroundings around{argv[1], disk, memory, "build/bench"};
+  std::filesystem::create_directories(around.results);
+  const auto run = [&](const std::string& group, void (*measure)(const Surroundings&)) {
+    if (argc > 2 && std::find(argv + 2, argv + argc, group) == argv + argc) return;
+    measure(around);
+    save(around.results + "/" + group + ".json");
   };
-  if (wanted("command")) measure_command(around);
-  if (wanted("store")) measure_store(around);
-  if (wanted("file_system")) measure_file_system(around);
+  run("command", measure_command);
+  run("store", measure_store);
+  run("mounts", measure_mounts);
+  run("file_system", measure_file_system);
   std::filesystem::remove_all(disk);
   std::filesystem::remove_all(memory);
   if (missed() > 0) std::printf("%d goals missed\n", missed());

@@ -7,17 +7,15 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 namespace efivarium::bench {
 namespace {
 
-constexpr int kRounds = 11;
 int goals_missed = 0;
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
+nlohmann::ordered_json told = nlohmann::ordered_json::array();
 
 const char* verdict(bool reached) {
   if (!reached) ++goals_missed;
@@ -25,6 +23,11 @@ const char* verdict(bool reached) {
 }
 
 }  // namespace
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
 
 double time_calls(int count, const std::function<void()>& body) {
   const auto start = std::chrono::steady_clock::now();
@@ -34,19 +37,24 @@ double time_calls(int count, const std::function<void()>& body) {
 }
 
 void compare(const std::string& what, const Sample& ours, const std::string& other_name,
-             const Sample& other, Goal goal, double limit) {
+             const Sample& other, Goal goal, double limit, int rounds) {
   std::vector<double> our_times;
   std::vector<double> other_times;
   std::vector<double> ratios;
   ours();
   other();
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     our_times.push_back(ours());
     other_times.push_back(other());
     const double ratio = our_times.back() / other_times.back();
     ratios.push_back(goal == Goal::kAtMost ? ratio : 1 / ratio);
   }
   const double ratio = median(ratios);
+  told.push_back({{"what", what},
+                  {"us", median(our_times)},
+                  {"other", other_name},
+                  {"other_us", median(other_times)},
+                  {"ratio", ratio}});
   if (limit == kNoLimit) {
     std::printf("%-44s %10.2f us | %-38s %10.2f us | %7.2fx\n", what.c_str(), median(our_times),
                 other_name.c_str(), median(other_times), ratio);
@@ -54,6 +62,8 @@ void compare(const std::string& what, const Sample& ours, const std::string& oth
     return;
   }
   const bool reached = goal == Goal::kAtMost ? ratio <= limit : ratio >= limit;
+  told.back()[goal == Goal::kAtMost ? "at_most" : "at_least"] = limit;
+  told.back()["reached"] = reached;
   std::printf("%-44s %10.2f us | %-38s %10.2f us | %7.2fx %s %.1fx  %s\n", what.c_str(),
               median(our_times), other_name.c_str(), median(other_times), ratio,
               goal == Goal::kAtMost ? "<=" : ">=", limit, verdict(reached));
@@ -61,14 +71,24 @@ void compare(const std::string& what, const Sample& ours, const std::string& oth
 }
 
 void judge(const std::string& what, double value, const std::string& unit, double at_most) {
+  told.push_back({{"what", what},
+                  {"value", value},
+                  {"unit", unit},
+                  {"at_most", at_most},
+                  {"reached", value <= at_most}});
   std::printf("%-44s %10.2f %s <= %.1f  %s\n", what.c_str(), value, unit.c_str(), at_most,
               verdict(value <= at_most));
   std::fflush(stdout);
 }
 
 void note(const std::string& text) {
+  told.push_back({{"note", text}});
   std::printf("%s\n", text.c_str());
   std::fflush(stdout);
+}
+
+void save(const std::string& path) {
+  std::ofstream(path) << std::exchange(told, nlohmann::ordered_json::array()).dump(1) << "\n";
 }
 
 int missed() { return goals_missed; }

@@ -5,8 +5,10 @@
 
 #include <urcu/rculfhash.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace efivarium::rcu {
 
@@ -28,10 +30,12 @@ class HashNode : public Retirable {
 template <typename T>
 class HashTable {
  public:
-  HashTable() : table_(cds_lfht_new_flavor(kFewest, kFewest, 0, 0, &urcu_memb_flavor, nullptr)) {}
+  HashTable() = default;
   HashTable(const HashTable&) = delete;
   HashTable& operator=(const HashTable&) = delete;
-  ~HashTable() { cds_lfht_destroy(table_, nullptr); }
+  ~HashTable() {
+    if (table_ != nullptr) cds_lfht_destroy(table_, nullptr);
+  }
 
   // The first object of that hash for which match(const T&) is true; lives as long as the section.
   template <typename Match>
@@ -43,8 +47,10 @@ class HashTable {
       }
     };
     const Call call{match};
+    cds_lfht* const table = table_.load(std::memory_order_acquire);
+    if (table == nullptr) return nullptr;
     cds_lfht_iter iterator{};
-    cds_lfht_lookup(table_, hash, &Call::run, &call, &iterator);
+    cds_lfht_lookup(table, hash, &Call::run, &call, &iterator);
     cds_lfht_node* node = cds_lfht_iter_get_node(&iterator);
     return node == nullptr ? nullptr : object_of(node);
   }
@@ -54,12 +60,16 @@ class HashTable {
     node.link_.object = &node;
     cds_lfht_node_init(&node.link_.node);
     published(&node);
+    if (table_ == nullptr) {
+      size_ = std::make_unique<Size>();
+      table_ = cds_lfht_new_flavor(kFewest, kFewest, 0, 0, &urcu_memb_flavor, nullptr);
+    }
     {
       const ReadSection section;
       cds_lfht_add(table_, hash, &node.link_.node);
     }
     // Two a bucket on average; grown here, by the writer, rather than by a thread of the library.
-    if (++count_ > buckets_ * 2) cds_lfht_resize(table_, buckets_ *= 4);
+    if (++size_->objects > size_->buckets * 2) cds_lfht_resize(table_, size_->buckets *= 4);
   }
 
   // False if it did not stand here (any more). The caller retires it.
@@ -67,21 +77,23 @@ class HashTable {
     HashNode& node = object;
     const ReadSection section;
     if (cds_lfht_del(table_, &node.link_.node) != 0) return false;
-    --count_;
+    --size_->objects;
     return true;
   }
 
   // Calls visit(T&) for each.
   template <typename Visit>
   void for_each(const ReadSection&, const Visit& visit) const {
+    cds_lfht* const table = table_.load(std::memory_order_acquire);
+    if (table == nullptr) return;
     cds_lfht_iter iterator{};
-    for (cds_lfht_first(table_, &iterator); cds_lfht_node* node = cds_lfht_iter_get_node(&iterator);
-         cds_lfht_next(table_, &iterator)) {
+    for (cds_lfht_first(table, &iterator); cds_lfht_node* node = cds_lfht_iter_get_node(&iterator);
+         cds_lfht_next(table, &iterator)) {
       visit(*object_of(node));
     }
   }
 
-  std::size_t count() const { return count_; }
+  std::size_t count() const { return size_ ? size_->objects : 0; }
 
  private:
   static constexpr std::size_t kFewest = 16;  // a power of two, as all sizes of the table
@@ -91,9 +103,12 @@ class HashTable {
     return static_cast<T*>(object);
   }
 
-  cds_lfht* table_;
-  std::size_t count_ = 0;
-  std::size_t buckets_ = kFewest;
+  std::atomic<cds_lfht*> table_ = nullptr;  // made with the first object: most stay empty
+  // The writer's, and not in the cache line that readers want.
+  struct Size {
+    std::size_t objects = 0, buckets = kFewest;
+  };
+  std::unique_ptr<Size> size_;
 };
 
 }  // namespace efivarium::rcu

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <future>
 #include <memory>
+#include <utility>
 
 #if defined(__SANITIZE_THREAD__)
 // liburcu's own memory traffic, which its barriers order, is not for the sanitizer to judge.
@@ -74,14 +75,36 @@ Waits waits() {
           normal_waits.load(std::memory_order_relaxed)};
 }
 
+namespace {
+thread_local constinit RetireTogether* together = nullptr;
+}
+
+RetireTogether::RetireTogether() noexcept : outer_(std::exchange(together, this)) {}
+
+RetireTogether::~RetireTogether() {
+  together = outer_;
+  if (first_ != nullptr) Retirable::queue(first_);
+}
+
 void Retirable::retire() noexcept {
+  if (together == nullptr) return queue(&link_);
+  link_.next = std::exchange(together->first_, &link_);
+}
+
+void Retirable::queue(Link* first) noexcept {
   if (!detail::registered) detail::register_thread();
-  published(&link_);
-  urcu_memb_call_rcu(&link_.head, [](rcu_head* head) {
+  published(first);
+  urcu_memb_call_rcu(&first->head, [](rcu_head* head) {
     detail::registered = true;  // the library has done it for its own thread
     observed(head);
     observed(&grace_period_mark);
-    delete reinterpret_cast<Link*>(head)->object;
+    const RetireTogether what_they_held;
+    Link* link = reinterpret_cast<Link*>(head);
+    while (link != nullptr) {
+      Link* const next = link->next;
+      delete link->object;
+      link = next;
+    }
   });
 }
 

@@ -68,6 +68,8 @@ struct Waits {
 };
 Waits waits();
 
+class RetireTogether;
+
 // Base of what is freed after a grace period.
 class Retirable {
  public:
@@ -81,12 +83,29 @@ class Retirable {
   void retire() noexcept;
 
  private:
+  friend class RetireTogether;
   // The address of the head leads back to the object without offsetof into a derived class.
   struct Link {
     rcu_head head;
     Retirable* object;
+    Link* next;  // of those that are retired together
   };
+  static void queue(Link* first) noexcept;
   Link link_{};
+};
+
+// What its thread retires while one lives goes to the library at once when it ends, as one.
+class RetireTogether {
+ public:
+  RetireTogether() noexcept;
+  ~RetireTogether();
+  RetireTogether(const RetireTogether&) = delete;
+  RetireTogether& operator=(const RetireTogether&) = delete;
+
+ private:
+  friend class Retirable;
+  RetireTogether* const outer_;
+  Retirable::Link* first_ = nullptr;
 };
 
 // Waits until everything retired before has been deleted. Not inside a read section.

@@ -71,6 +71,21 @@ TEST(Ref, DeletionMayRetireMore) {
   EXPECT_EQ(alive, 0);
 }
 
+TEST(RetireTogether, NothingIsDeletedBeforeItsEnd) {
+  {
+    const RetireTogether outer;
+    for (std::uint64_t i = 0; i < 100; ++i) (new Number(i))->retire();
+    {
+      const RetireTogether inner;
+      (new Number(100))->retire();
+    }
+    barrier();
+    EXPECT_EQ(alive, 100);
+  }
+  barrier();
+  EXPECT_EQ(alive, 0);
+}
+
 // Under the thread sanitizer this shows that readers and the writer agree on who may touch what.
 TEST(Stress, ReadersNeverSeeAFreedOrUnfinishedObject) {
   constexpr std::uint64_t kKeys = 64;

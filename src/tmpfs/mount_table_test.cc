@@ -147,6 +147,26 @@ TEST_F(MountTableTest, DeferredReturnsFirst) {
   reader.join();
 }
 
+TEST_F(MountTableTest, DeferredUnmountsWaitTogether) {
+  names_->table().set_policy(UnmountPolicy::kDeferred);
+  names_->table().set_always_wait(true);
+  mount_many();
+  std::latch inside(1), leave(1);
+  std::thread reader([&] {
+    const rcu::ReadSection section;
+    inside.count_down();
+    leave.wait();
+  });
+  inside.wait();
+  umount_each();
+  EXPECT_EQ(names_->table().backlog(), static_cast<std::size_t>(kMany));
+  leave.count_down();
+  names_->table().barrier();
+  EXPECT_EQ(active_, 0);
+  EXPECT_LE(normal(), 2U);  // of what the worker saw first, and of all the rest
+  reader.join();
+}
+
 TEST_F(MountTableTest, ABacklogThatIsFullMakesTheCallerWait) {
   names_->table().set_policy(UnmountPolicy::kDeferred);
   names_->table().set_largest_backlog(kMany - 1);

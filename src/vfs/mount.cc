@@ -8,10 +8,10 @@ namespace efivarium::vfs {
 
 Mount::Mount(std::shared_ptr<MountTable> table, Ref<Superblock> superblock, Ref<Dentry> root,
              std::shared_ptr<const std::string> source)
-    : table_(std::move(table)),
-      id_(table_->ids_.fetch_add(1) + 1),
-      superblock_(*superblock.release()),
+    : superblock_(*superblock.release()),
       root_(*root.release()),
+      table_(std::move(table)),
+      id_(table_->ids_.fetch_add(1) + 1),
       source_(std::move(source)) {
   count_.get();  // its own
 }

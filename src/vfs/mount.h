@@ -2,12 +2,12 @@
 #pragma once
 
 #include <atomic>
-#include <list>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "rcu/sharded_count.h"
+#include "vfs/mount_list.h"
 #include "vfs/superblock.h"
 
 namespace efivarium::vfs {
@@ -70,36 +70,34 @@ class Mount final : public rcu::HashNode {
   void add_file(File& file);
   void remove_file(File& file);
 
-  const std::shared_ptr<MountTable> table_;
-  const std::uint64_t id_;
+  // First what an unmount looks at, so that it stands close together.
   // Owned until release(), readable until the mount is freed.
   Superblock& superblock_;
   Dentry& root_;
-  const std::shared_ptr<const std::string> source_;
-
-  rcu::ShardedCount count_;
-  std::atomic<MountNamespace*> namespace_ = nullptr;
-  std::atomic<bool> read_only_ = false;
-  std::atomic<bool> expiring_ = false;
-  std::atomic<int> writers_ = 0;
-  mutable std::atomic<std::uint32_t> references_{1};  // to the memory; the one is given up at its end
-  File* files_ = nullptr;                             // a list, under the table's lock of files
-
   // A pair; a reader that needs both asks whether the table's sequence has stayed.
   std::atomic<Mount*> parent_ = nullptr;
   std::atomic<Dentry*> mount_point_ = nullptr;
-
-  // Under the table's lock.
-  std::list<Mount*> children_;
-  std::list<Mount*>::iterator sibling_;
-  Mount* next_peer_ = this;  // a ring
-  Mount* previous_peer_ = this;
-  std::uint64_t group_ = 0;  // of peers; 0 for a mount that is not shared
-  Mount* master_ = nullptr;
-  std::list<Mount*> slaves_;
-  std::list<Mount*>::iterator slave_;  // in the master's
+  std::atomic<MountNamespace*> namespace_ = nullptr;
+  std::atomic<bool> read_only_ = false;
+  std::atomic<bool> expiring_ = false;
+  // From here to slaves_ under the table's lock, except for references_.
   bool unbindable_ = false;
   bool doomed_ = false;
+  mutable std::atomic<std::uint32_t> references_{1};  // to the memory; the one is given up at its end
+  Mount* master_ = nullptr;
+  std::uint64_t group_ = 0;  // of peers; 0 for a mount that is not shared
+  MountLink in_namespace_, sibling_, slave_;
+  MountList<&Mount::sibling_> children_;
+  Mount* next_peer_ = this;  // a ring
+  Mount* previous_peer_ = this;
+  MountList<&Mount::slave_> slaves_;
+
+  const std::shared_ptr<MountTable> table_;
+  const std::uint64_t id_;
+  const std::shared_ptr<const std::string> source_;
+  std::atomic<int> writers_ = 0;
+  File* files_ = nullptr;  // a list, under the table's lock of files
+  rcu::ShardedCount count_;
 };
 
 // Keeps a mount, and its superblock with it, whatever becomes of the tree.

@@ -41,9 +41,7 @@ std::shared_ptr<MountNamespace> MountNamespace::create(Ref<Superblock> superbloc
 MountNamespace::~MountNamespace() {
   Ending ending(*table_);
   const std::lock_guard lock(table_->mutex_);
-  std::vector<Mount*> mounts;
-  for (const auto& [id, mount] : mounts_) mounts.push_back(mount);
-  take_out(std::move(mounts), false, ending);
+  take_out({mounts_.begin(), mounts_.end()}, false, ending);
 }
 
 Path MountNamespace::root() const {
@@ -77,7 +75,7 @@ Result<Path> MountNamespace::step(const Path& folder, std::string_view name) con
 void MountNamespace::adopt(std::span<Mount* const> tree) {
   for (Mount* const mount : tree) {
     mount->namespace_ = this;
-    mounts_.emplace(mount->id_, mount);
+    mounts_.push_back(*mount);
   }
 }
 
@@ -99,7 +97,7 @@ void MountNamespace::take_out(std::vector<Mount*> mounts, bool propagates, Endin
   }
   for (Mount* const mount : mounts) {
     MountNamespace& of = *mount->namespace_.load();
-    of.mounts_.erase(mount->id_);
+    of.mounts_.erase(*mount);
     if (of.root_ == mount) of.root_ = nullptr;
     mount->namespace_ = nullptr;
     table_->detach(*mount);
@@ -362,8 +360,8 @@ Result<void> MountNamespace::set_propagation(const Path& where, PropagationType 
 bool MountNamespace::is_mount_point(const Dentry& dentry) const {
   if (!dentry.is_mount_point()) return false;
   const std::lock_guard lock(table_->mutex_);
-  return std::ranges::any_of(mounts_, [&](const auto& entry) {
-    return entry.second->mount_point_.load() == &dentry && entry.second->has_parent();
+  return std::ranges::any_of(mounts_, [&](const Mount* mount) {
+    return mount->mount_point_.load() == &dentry && mount->has_parent();
   });
 }
 
@@ -428,11 +426,11 @@ std::vector<MountInfo> MountNamespace::list(const Path& from) const {
     return 0;
   };
   std::vector<MountInfo> all;
-  for (const auto& [id, mount] : mounts_) {
+  for (const Mount* const mount : mounts_) {
     const std::optional<std::string> where = way_to(*mount);
     if (!where) continue;
     MountInfo info;
-    info.id = id;
+    info.id = mount->id_;
     if (const Mount* const parent = mount->parent_.load()) info.parent = parent->id_;
     info.superblock = mount->superblock_.number();
     info.root = path_in_superblock(*mount);

@@ -1,7 +1,6 @@
 // MountNamespace: the mounts that one view sees, and what can be done to them.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -107,7 +106,7 @@ class MountNamespace {
   const std::shared_ptr<MountTable> table_;
   // Under the table's lock.
   Mount* root_ = nullptr;
-  std::map<std::uint64_t, Mount*> mounts_;  // by id
+  MountList<&Mount::in_namespace_> mounts_;  // by id
 };
 
 }  // namespace efivarium::vfs

@@ -125,14 +125,14 @@ std::vector<Mount*> MountTable::mounted_anywhere_on(const Dentry& point) const {
 void MountTable::link(Mount& child, Mount& parent, Dentry& point) {
   child.mount_point_.store(Ref<Dentry>::share(point).release());
   child.parent_.store(&parent);
-  child.sibling_ = parent.children_.insert(parent.children_.end(), &child);
+  parent.children_.push_back(child);
   point.count_mount(1);
   mounts_.add(hash(parent, point), child);
 }
 
 void MountTable::unlink(Mount& child) {
   mounts_.remove(child);
-  child.parent_.load()->children_.erase(child.sibling_);
+  child.parent_.load()->children_.erase(child);
   Dentry* const point = child.mount_point_.load();
   point->count_mount(-1);
   Ref<Dentry>::adopt(point).reset();
@@ -198,10 +198,20 @@ void MountTable::end(std::vector<Mount*> taken) {
   const bool always = always_wait_.load(std::memory_order_relaxed);
   const std::size_t count = taken.size();
   if (policy == UnmountPolicy::kDeferred && backlog_.fetch_add(count) + count <= largest_backlog_) {
-    worker_.post([this, finish, always, count, taken = std::move(taken)]() mutable {
-      finish(taken, rcu::GracePeriod::kNormal, always);
-      backlog_ -= count - taken.size();
-      for (Mount* const mount : taken) {
+    // What comes before the worker does waits with it.
+    const std::lock_guard lock(mutex_);
+    deferred_.insert(deferred_.end(), taken.begin(), taken.end());
+    if (deferred_.size() > count) return;
+    worker_.post([this, finish] {
+      std::vector<Mount*> all;
+      {
+        const std::lock_guard worker_lock(mutex_);
+        all.swap(deferred_);
+      }
+      const std::size_t before = all.size();
+      finish(all, rcu::GracePeriod::kNormal, always_wait_.load(std::memory_order_relaxed));
+      backlog_ -= before - all.size();
+      for (Mount* const mount : all) {
         worker_.post([this, mount] {
           const std::shared_ptr<MountTable> keeps = mount->table_;
           mount->release();
@@ -216,6 +226,7 @@ void MountTable::end(std::vector<Mount*> taken) {
          policy == UnmountPolicy::kExpedited ? rcu::GracePeriod::kExpedited
                                              : rcu::GracePeriod::kNormal,
          always);
+  const rcu::RetireTogether together;
   for (Mount* const mount : taken) mount->release();
 }
 

@@ -69,8 +69,10 @@ class MountTable {
   friend class Propagation;
 
   static std::uint64_t hash(const Mount& parent, const Dentry& point) {
-    return (reinterpret_cast<std::uintptr_t>(&parent) * 0x9E3779B97F4A7C15U) ^
-           (reinterpret_cast<std::uintptr_t>(&point) * 0xC2B2AE3D27D4EB4FU);
+    // Addresses end in zeros, and so do their products, while the table goes by the lowest bits.
+    const std::uint64_t mixed = (reinterpret_cast<std::uintptr_t>(&parent) * 0x9E3779B97F4A7C15U) ^
+                                (reinterpret_cast<std::uintptr_t>(&point) * 0xC2B2AE3D27D4EB4FU);
+    return mixed ^ (mixed >> 32);
   }
   Mount* mounted_on(const rcu::ReadSection& section, const Position& at) const;
   // The kept form of a position, unless the tree has changed since the sequence was read.
@@ -116,11 +118,12 @@ class MountTable {
   // Even, and two more after each mount that went away; odd in a Change.
   std::atomic<std::uint64_t> sequence_ = 0;
   int changes_ = 0;
-  rcu::HashTable<Mount> mounts_;
+  alignas(64) rcu::HashTable<Mount> mounts_;  // apart from what each change writes
   std::uint64_t last_group_ = 0;
   std::atomic<std::uint64_t> ids_ = 0;
   std::atomic<UnmountPolicy> policy_ = UnmountPolicy::kExpedited;
   std::atomic<bool> always_wait_ = false;
+  std::vector<Mount*> deferred_;  // since the worker looked last
   std::atomic<std::size_t> backlog_ = 0;
   std::atomic<std::size_t> largest_backlog_ = 10000;
   base::WorkQueue worker_{"umount"};

@@ -5,11 +5,12 @@
 
 namespace efivarium::vfs {
 std::vector<Mount*> Propagation::tree_of(Mount& mount) {
-  std::vector<Mount*> tree = {&mount};
-  for (Mount* const child : mount.children_) {
-    const std::vector<Mount*> below = tree_of(*child);
-    tree.insert(tree.end(), below.begin(), below.end());
-  }
+  std::vector<Mount*> tree;
+  const auto add = [&tree](const auto& self, Mount& root) -> void {
+    tree.push_back(&root);
+    for (Mount* const child : root.children_) self(self, *child);
+  };
+  add(add, mount);
   return tree;
 }
 
@@ -26,14 +27,14 @@ void Propagation::leave_ring(Mount& mount) {
   mount.next_peer_ = mount.previous_peer_ = &mount;
 }
 
-void Propagation::enslave(Mount& mount, Mount& master, std::list<Mount*>::iterator where) {
+void Propagation::enslave(Mount& mount, Mount& master, Mount* where) {
   mount.master_ = &master;
-  mount.slave_ = master.slaves_.insert(where, &mount);
+  master.slaves_.insert(where, mount);
 }
 
 void Propagation::free_slave(Mount& mount) {
   if (mount.master_ == nullptr) return;
-  mount.master_->slaves_.erase(mount.slave_);
+  mount.master_->slaves_.erase(mount);
   mount.master_ = nullptr;
 }
 
@@ -49,16 +50,15 @@ void Propagation::set_type(Mount& mount, PropagationType type) {
     if (mount.next_peer_ != &mount) source = mount.next_peer_;
     leave_ring(mount);
     mount.group_ = 0;
-    const std::list<Mount*> orphans = std::exchange(mount.slaves_, {});
-    for (auto orphan = orphans.rbegin(); orphan != orphans.rend(); ++orphan) {
-      (*orphan)->master_ = nullptr;
-      if (source != nullptr) enslave(**orphan, *source, source->slaves_.begin());
+    while (Mount* const orphan = mount.slaves_.back()) {
+      free_slave(*orphan);
+      if (source != nullptr) enslave(*orphan, *source, source->slaves_.front());
     }
     if (type != PropagationType::kSlave) source = nullptr;
   }
   free_slave(mount);
   if (type == PropagationType::kSlave) {
-    if (source != nullptr) enslave(mount, *source, source->slaves_.begin());
+    if (source != nullptr) enslave(mount, *source, source->slaves_.front());
   } else {
     mount.unbindable_ = type == PropagationType::kUnbindable;
   }
@@ -77,11 +77,11 @@ Mount* Propagation::copy(Mount& mount, Dentry& root, CopyType type) {
   made->read_only_ = mount.own_read_only();
   made->unbindable_ = mount.unbindable_;
   if (type == CopyType::kSlave || type == CopyType::kSharedSlave) {
-    enslave(*made, mount, mount.slaves_.begin());
+    enslave(*made, mount, mount.slaves_.front());
   } else {
     made->group_ = mount.group_;
     if (mount.is_shared()) join_ring(*made, mount);
-    if (mount.master_ != nullptr) enslave(*made, *mount.master_, std::next(mount.slave_));
+    if (mount.master_ != nullptr) enslave(*made, *mount.master_, mount.slave_.next);
   }
   if (type == CopyType::kPeer || type == CopyType::kSharedSlave) share(std::array{made});
   return made;
@@ -172,6 +172,11 @@ bool Propagation::is_busy(const Mount& mount, std::int32_t count) {
 // propagate_umount(): a replica stays with whatever stays on it, unless that covers it; and if a
 // cover would come to stand elsewhere than on a root, what that is on stays too.
 std::vector<Mount*> Propagation::receivers_of_umount(std::span<Mount* const> mounts) {
+  const auto propagates = [](const Mount* mount) {
+    const Mount* const parent = mount->parent_.load();
+    return parent != nullptr && (parent->next_peer_ != parent || !parent->slaves_.empty());
+  };
+  if (std::ranges::none_of(mounts, propagates)) return {};
   std::unordered_set<const Mount*> going(mounts.begin(), mounts.end());
   std::vector<Mount*> replicas;
   for (const Mount* const mount : mounts) {

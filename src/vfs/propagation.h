@@ -59,7 +59,8 @@ class Propagation {
   void visit_slaves(Mount& mount, const Visit& visit);
   static void join_ring(Mount& mount, Mount& after);
   static void leave_ring(Mount& mount);
-  static void enslave(Mount& mount, Mount& master, std::list<Mount*>::iterator where);
+  // where: before this one of the master's slaves; nullptr for the end.
+  static void enslave(Mount& mount, Mount& master, Mount* where);
   static void free_slave(Mount& mount);
 
   MountTable& table_;

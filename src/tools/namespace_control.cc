@@ -44,16 +44,23 @@ std::vector<std::string> mounts_below(const vfs::MountNamespace& names, const st
   return below;
 }
 
-}  // namespace
-
-Result<Name> name_at(const vfs::MountNamespace& names, const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos || slash + 1 == path.size()) {
-    return fail(Code::kInvalidParameter, "the root has no name");
+// The names that the paths end in; where a folder is gone, its own name is among them.
+std::vector<Name> names_of(const vfs::MountNamespace& names, std::span<const std::string> paths) {
+  std::vector<Name> all;
+  std::string_view folder;
+  Result<vfs::Path> at = names.root();
+  for (const std::string_view path : paths) {
+    const std::size_t slash = path.rfind('/');
+    if (path.substr(0, slash) != folder) {
+      folder = path.substr(0, slash);
+      at = names.walk(folder);
+    }
+    if (at) all.push_back({*at, std::string(path.substr(slash + 1))});
   }
-  EFIVARIUM_TRY(vfs::Path folder, names.walk(path.substr(0, slash)));
-  return Name{std::move(folder), path.substr(slash + 1)};
+  return all;
 }
+
+}  // namespace
 
 Result<vfs::Ref<Efivarfs>> NamespaceControl::open(const std::string& store,
                                                   const MountOptions& options) const {
@@ -115,8 +122,7 @@ Result<fuse::Controller::Answer> NamespaceControl::mount(const std::string& path
   if (!opened) return refuse(store, opened.error());
   const Result<void> mounted = names_->mount(*std::move(opened), store, *where);
   if (!mounted) return refuse(path, mounted.error());
-  EFIVARIUM_TRY(Name name, name_at(*names_, path));
-  return Answer{{}, {std::move(name)}};
+  return Answer{{}, names_of(*names_, {&path, 1})};
 }
 
 // Everything goes out first; what waits for readers waits for all at once.
@@ -134,8 +140,9 @@ fuse::Controller::Answer NamespaceControl::umount(const std::string& flags,
     paths = std::move(all);
   }
   Answer answer;
+  std::vector<std::string> gone;
   vfs::Ending ending(names_->table());
-  for (const std::string& path : paths) {
+  for (std::string& path : paths) {
     const auto stays = [&](const std::string& why) {
       answer.fields.insert(answer.fields.end(), {path, why});
     };
@@ -151,10 +158,11 @@ fuse::Controller::Answer NamespaceControl::umount(const std::string& flags,
     }
     if (const auto done = names_->umount(*std::move(where), how, ending); !done) {
       stays(reason(done.error(), mount->openers()));
-    } else if (Result<Name> name = name_at(*names_, path)) {
-      answer.changed.push_back(*std::move(name));
+    } else {
+      gone.push_back(std::move(path));
     }
   }
+  answer.changed = names_of(*names_, gone);
   return answer;
 }
 

@@ -44,7 +44,4 @@ class NamespaceControl final : public fuse::Controller {
   const std::shared_ptr<efivarfs::Limits> limits_;
 };
 
-// The folder that a path ends in, and its last name.
-Result<fuse::Name> name_at(const vfs::MountNamespace& names, const std::string& path);
-
 }  // namespace efivarium::tools

@@ -188,7 +188,8 @@ void ServedFolder::appear(const std::string& name, bool is_another_file) {
   const bool is_known = names().step(names().root(), name).has_value();
   vfs::MountRef there = mounted_at(name);
   const bool is_broken = there && !there->superblock().problem().empty();
-  if (!is_file(path_of(name)) || (is_known && !is_another_file && !is_broken)) return;
+  if (is_known && !is_another_file && !is_broken) return;
+  if (!is_file(path_of(name))) return;
   if (there) unmount(names(), std::move(there));
   mount(name);
   tell(name);
@@ -212,7 +213,8 @@ void ServedFolder::rescan() {
   }
 }
 
-void ServedFolder::take_events() {
+// False if there are none.
+bool ServedFolder::take_events() {
   alignas(inotify_event) std::array<char, 64 * 1024> buffer;
   const ssize_t size = ::read(inotify_.get(), buffer.data(), buffer.size());
   for (ssize_t at = 0; at < size;) {
@@ -235,12 +237,19 @@ void ServedFolder::take_events() {
       if (!is_new) appear(name, false);
     }
   }
+  return size > 0;
 }
 
 void ServedFolder::run(const std::stop_token& stop) {
   std::array<pollfd, 2> wait = {pollfd{inotify_.get(), POLLIN, 0}, pollfd{stop_.get(), POLLIN, 0}};
   while (!stop.stop_requested()) {
-    if (::poll(wait.data(), wait.size(), -1) > 0 && (wait[0].revents & POLLIN) != 0) take_events();
+    if (::poll(wait.data(), wait.size(), -1) <= 0) continue;
+    // Events come in swarms, as when many stores are closed: to be woken by each would hold up who
+    // makes them.
+    constexpr int kPauseMs = 20;
+    (void)::poll(&wait[1], 1, kPauseMs);
+    while (!stop.stop_requested() && take_events()) {
+    }
   }
 }
 

@@ -45,7 +45,7 @@ class ServedFolder {
   void disappear(const std::string& name);
   void rescan();
   void run(const std::stop_token& stop);
-  void take_events();
+  bool take_events();
   void tell(const std::string& name);
   static void unmount(vfs::MountNamespace& names, vfs::MountRef mount);
 

@@ -83,7 +83,8 @@ class Mount final : public rcu::HashNode {
   // From here to slaves_ under the table's lock, except for references_.
   bool unbindable_ = false;
   bool doomed_ = false;
-  mutable std::atomic<std::uint32_t> references_{1};  // to the memory; the one is given up at its end
+  // To the memory; the one is given up at the mount's end.
+  mutable std::atomic<std::uint32_t> references_{1};
   Mount* master_ = nullptr;
   std::uint64_t group_ = 0;  // of peers; 0 for a mount that is not shared
   MountLink in_namespace_, sibling_, slave_;

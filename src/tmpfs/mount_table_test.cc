@@ -193,6 +193,81 @@ TEST_F(MountTableTest, FilesOutliveALazyUnmount) {
   EXPECT_EQ(active_, 1);
 }
 
+// Who has kept a mount's memory alone does not keep it busy, and finds it while it is in use.
+TEST_F(MountTableTest, MemoryThatIsKeptKeepsNoMountBusy) {
+  mount(0);
+  const Ref<vfs::Mount> kept = Ref<vfs::Mount>::share(*names_->walk(name(0))->mount);
+  vfs::MountRef found = kept->lock();
+  EXPECT_TRUE(found);
+  EXPECT_EQ(names_->umount(*names_->walk(name(0))).error().code(), Code::kBusy);
+  EXPECT_TRUE(names_->umount(*names_->walk(name(0)), {.lazy = true}));
+  EXPECT_TRUE(kept->lock());
+  EXPECT_EQ(active_, 1);
+  found = {};
+  EXPECT_EQ(active_, 0);
+  EXPECT_FALSE(kept->lock());
+}
+
+TEST_F(MountTableTest, OpenersAreToldEachOnce) {
+  mount(0);
+  const Path at = *names_->walk(name(0));
+  const auto open = [&](pid_t pid) {
+    return *vfs::open_file(at, O_RDONLY, vfs::Credentials{0, 0, {}, pid});
+  };
+  Ref<File> first = open(20), second = open(10), again = open(20);
+  EXPECT_THAT(at.mount->openers(), testing::ElementsAre(10, 20));
+  vfs::release_file(std::move(second));
+  vfs::release_file(std::move(first));
+  EXPECT_THAT(at.mount->openers(), testing::ElementsAre(20));
+  vfs::release_file(std::move(again));
+  EXPECT_THAT(at.mount->openers(), testing::IsEmpty());
+}
+
+// Names come when somebody looks for one, however he does; and once.
+class LoadedLater final : public Tmpfs {
+ public:
+  LoadedLater() : Tmpfs(0755) { leave_unloaded(); }
+  int loads = 0;
+
+ private:
+  void fill() override {
+    ++loads;
+    ASSERT_TRUE(root().inode().make_folder(root(), "a", 0755, kRoot));
+  }
+};
+
+TEST_F(MountTableTest, NamesAreLoadedOnFirstUse) {
+  const auto look_by_path = [](const MountNamespace& names, const Path&) {
+    return names.walk("m/a").has_value();
+  };
+  const auto look_by_step = [](const MountNamespace& names, const Path& at) {
+    return names.step(at, "a").has_value();
+  };
+  const auto make_it = [](const MountNamespace&, const Path& at) {
+    return vfs::make_folder(at, "a", 0755, kRoot).error().code() == Code::kExists;
+  };
+  const auto list = [](const MountNamespace&, const Path& at) {
+    int count = 0;
+    at.mount->superblock().list(*at.dentry, ~std::uint64_t{0}, [&](const auto&) {
+      ++count;
+      return true;
+    });
+    return count == 1;
+  };
+  using Look = bool (*)(const MountNamespace&, const Path&);
+  ASSERT_TRUE(vfs::make_folder(names_->root(), "m", 0755, kRoot));
+  for (const Look look : {Look{look_by_path}, Look{look_by_step}, Look{make_it}, Look{list}}) {
+    auto made = Ref<LoadedLater>::adopt(new LoadedLater());
+    const Ref<LoadedLater> seen = made;
+    ASSERT_TRUE(names_->mount(std::move(made), "later", *names_->walk("m")));
+    EXPECT_EQ(seen->loads, 0);
+    EXPECT_TRUE(look(*names_, *names_->walk("m")));
+    EXPECT_TRUE(look(*names_, *names_->walk("m")));
+    EXPECT_EQ(seen->loads, 1);
+    ASSERT_TRUE(names_->umount(*names_->walk("m")));
+  }
+}
+
 TEST_F(MountTableTest, TheEndOfANamespaceIsABatch) {
   mount_many();
   names_->table().set_always_wait(true);

@@ -377,5 +377,54 @@ TEST(StressEfivarfs, StatusAndRemountRunAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
+// Nothing of the store is looked at before somebody wants to see it.
+TEST(LaterTest, ServicesStartOnFirstUse) {
+  int starts = 0;
+  auto start = [&](std::string& note) {
+    ++starts;
+    note = "damaged";
+    auto memory = std::make_unique<store::MemoryStore>(
+        100'000, std::vector{variable("Var" + kVendor)});
+    memory->make_read_only();
+    return runtime::VariableServices::start(std::move(memory), runtime::ServiceOptions());
+  };
+  auto later = *Efivarfs::mount_later(start, Options(), std::make_shared<Limits>());
+  const Efivarfs& seen = *later;
+  const auto names = vfs::MountNamespace::create(std::move(later), "test");
+  EXPECT_EQ(seen.show_options(), "");
+  EXPECT_EQ(seen.problem(), "");
+  EXPECT_FALSE(seen.is_read_only());
+  EXPECT_EQ(starts, 0);
+  EXPECT_TRUE(names->walk("Var" + kVendor));
+  EXPECT_TRUE(names->walk("Var" + kVendor));
+  EXPECT_EQ(starts, 1);
+  EXPECT_EQ(seen.problem(), "damaged");
+  EXPECT_TRUE(seen.is_read_only());
+  EXPECT_EQ(errno_of(names->remount(names->root(), "rw")), EINVAL);
+}
+
+TEST(LaterTest, WhatCannotStartIsEmptyAndSaysWhy) {
+  auto start = [](std::string&) -> Result<std::unique_ptr<runtime::VariableServices>> {
+    return fail_at(Code::kCorrupt, "damaged", 0x48);
+  };
+  for (const bool at_once : {false, true}) {
+    auto made = at_once ? Efivarfs::mount_broken("damaged at offset 0x48", Options(),
+                                                 std::make_shared<Limits>())
+                        : *Efivarfs::mount_later(start, Options(), std::make_shared<Limits>());
+    Efivarfs& seen = *made;
+    const auto names = vfs::MountNamespace::create(std::move(made), "test");
+    EXPECT_EQ(errno_of(names->walk("Var" + kVendor)), ENOENT);
+    EXPECT_EQ(seen.problem(), "damaged at offset 0x48");
+    EXPECT_EQ(errno_of(vfs::create_file(names->root(), "Var" + kVendor, O_RDWR | O_CREAT, 0644,
+                                        kRoot)),
+              EROFS);
+    const auto status = wait_for<vfs::FileSystemStatus>(
+        [&](auto reply) { seen.status(std::move(reply)); });
+    EXPECT_EQ(status->blocks, 0U);
+    EXPECT_EQ(errno_of(names->remount(names->root(), "rw")), EINVAL);
+    EXPECT_EQ(errno_of(names->remount(names->root(), "nostatfs")), 0);
+  }
+}
+
 }  // namespace
 }  // namespace efivarium::efivarfs

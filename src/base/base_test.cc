@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 
 #include <array>
 #include <cerrno>
@@ -99,6 +100,36 @@ TEST_F(FileDeviceTest, KeepsItsSize) {
   EXPECT_EQ((*opened)->size(), 100U);
   EXPECT_THAT(*(*opened)->read_bytes(90, 3), testing::ElementsAre(9, 8, 7));
   EXPECT_EQ((*opened)->read_bytes(99, 2).error().code(), Code::kCorrupt);
+  EXPECT_EQ((*opened)->write(0, bytes).error().code(), Code::kWriteProtected);
+}
+
+TEST_F(FileDeviceTest, IsOpenForWritingOnceItIsWritten) {
+  ASSERT_TRUE(FileDevice::create(path(), 100));
+  const UniqueFd watch(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  ASSERT_GE(::inotify_add_watch(watch.get(), folder_.c_str(), IN_CLOSE_WRITE), 0);
+  const auto is_seen = [&] {
+    std::array<char, 4096> events;
+    return ::read(watch.get(), events.data(), events.size()) > 0;
+  };
+  auto device = *FileDevice::open(path(), Access::kReadWrite);
+  EXPECT_TRUE(device->read_bytes(0, 100));
+  EXPECT_TRUE(device->sync());
+  device.reset();
+  EXPECT_FALSE(is_seen());
+
+  device = *FileDevice::open(path(), Access::kReadWrite);
+  // What comes in its place is not written.
+  ASSERT_EQ(::rename(path().c_str(), (path() + ".old").c_str()), 0);
+  ASSERT_TRUE(FileDevice::create(path(), 100));
+  (void)is_seen();
+  const std::array<std::uint8_t, 3> bytes = {9, 8, 7};
+  EXPECT_TRUE(device->write(50, bytes));
+  EXPECT_THAT(*device->read_bytes(50, 3), testing::ElementsAre(9, 8, 7));
+  device.reset();
+  EXPECT_TRUE(is_seen());
+  EXPECT_THAT(*(*FileDevice::open(path(), Access::kReadOnly))->read_bytes(50, 3),
+              testing::Each(0));
+  ::unlink((path() + ".old").c_str());
 }
 
 TEST_F(FileDeviceTest, SaysWhyItCannotOpen) {

@@ -4,6 +4,7 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -38,12 +39,15 @@ Result<Bytes> Device::read_bytes(std::uint64_t offset, std::uint64_t size) {
 }
 
 Result<std::unique_ptr<FileDevice>> FileDevice::open(const std::string& path, Access access) {
-  const int flags = access == Access::kReadOnly ? O_RDONLY : O_RDWR;
   // O_NONBLOCK: a FIFO in the place of a store must not hold us up before size_of() refuses it.
-  UniqueFd fd(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) return system_error("cannot open");
   EFIVARIUM_TRY(const std::uint64_t size, size_of(fd.get()));
-  return std::unique_ptr<FileDevice>(new FileDevice(std::move(fd), size));
+  if (access == Access::kReadWrite &&
+      ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) {
+    return system_error("cannot open for writing");
+  }
+  return std::unique_ptr<FileDevice>(new FileDevice(std::move(fd), {}, access, size));
 }
 
 Result<std::unique_ptr<FileDevice>> FileDevice::create(const std::string& path,
@@ -51,7 +55,20 @@ Result<std::unique_ptr<FileDevice>> FileDevice::create(const std::string& path,
   UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!fd) return system_error("cannot create");
   if (::ftruncate(fd.get(), static_cast<off_t>(size)) != 0) return system_error("cannot resize");
-  return std::unique_ptr<FileDevice>(new FileDevice(std::move(fd), size));
+  UniqueFd writer(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+  if (!writer) return system_error("cannot open for writing");
+  return std::unique_ptr<FileDevice>(
+      new FileDevice(std::move(fd), std::move(writer), Access::kReadWrite, size));
+}
+
+// By way of what is open, so that it is that file whatever has come in its place.
+Result<void> FileDevice::open_writer() {
+  if (writer_) return {};
+  if (access_ == Access::kReadOnly) return fail(Code::kWriteProtected, "opened for reading only");
+  writer_ = UniqueFd(
+      ::open(("/proc/self/fd/" + std::to_string(fd_.get())).c_str(), O_WRONLY | O_CLOEXEC));
+  if (!writer_) return system_error("cannot open for writing");
+  return {};
 }
 
 Result<void> FileDevice::read(std::uint64_t offset, std::span<std::uint8_t> out) {
@@ -73,8 +90,9 @@ Result<void> FileDevice::write(std::uint64_t offset, ByteView bytes) {
   if (!inside(offset, bytes.size(), size_)) {
     return fail_at(Code::kInvalidParameter, "write outside the store", offset);
   }
+  EFIVARIUM_TRY(open_writer());
   while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(fd_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t put = ::pwrite(writer_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return std::unexpected(Error::system(errno, "cannot write").at(offset));
     bytes = bytes.subspan(static_cast<std::size_t>(put));

@@ -32,7 +32,9 @@ enum class Access : std::uint8_t { kReadOnly, kReadWrite };
 // A regular file or a block device.
 class FileDevice final : public Device {
  public:
-  // kSystem with the errno of open(2); kUnsupported for what is neither file nor block device.
+  // kSystem with the errno of open(2) or access(2); kUnsupported for what is neither file nor block
+  // device. It is opened for writing by its first write: the end of one that was only read is no
+  // event for whoever watches the folder for what was written (inotify(7), IN_CLOSE_WRITE).
   static Result<std::unique_ptr<FileDevice>> open(const std::string& path, Access access);
   // Makes a file that must not exist yet, of this size.
   static Result<std::unique_ptr<FileDevice>> create(const std::string& path, std::uint64_t size);
@@ -41,11 +43,17 @@ class FileDevice final : public Device {
   Result<void> read(std::uint64_t offset, std::span<std::uint8_t> out) override;
   Result<void> write(std::uint64_t offset, ByteView bytes) override;
   Result<void> sync() override;
+  // Open from beginning to end: locks may be tied to it.
   int fd() const { return fd_.get(); }
 
  private:
-  FileDevice(UniqueFd fd, std::uint64_t size) : fd_(std::move(fd)), size_(size) {}
+  FileDevice(UniqueFd fd, UniqueFd writer, Access access, std::uint64_t size)
+      : fd_(std::move(fd)), writer_(std::move(writer)), access_(access), size_(size) {}
+  Result<void> open_writer();
+
   UniqueFd fd_;
+  UniqueFd writer_;  // none before the first write
+  Access access_;
   std::uint64_t size_;
 };
 

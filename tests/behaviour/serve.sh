@@ -34,6 +34,7 @@ refuses 1 'serve alone' "$e" mount -o umount=normal "$work/stores/vm1.fd" "$work
 is 'folders' "$(names)" 'broken vm1.fd vm2.fd vm3.fd '
 is 'the broken one is empty' "$(ls "$work/dir/broken")" ''
 "$e" mounts | has "on $work/dir/broken (ro.*): too short to be a variable store" || fail 'no reason told'
+inode=$(stat -c %i "$work/dir/broken")
 "$e" set "$work/dir/vm1.fd" "Var-$guid" --data one
 is 'each store has its own space' "$(df -B1 --output=used "$work/dir/vm2.fd" | tail -1 | tr -d ' ')" 0
 [ "$(df -B1 --output=used "$work/dir/vm1.fd" | tail -1)" -gt 0 ] || fail 'nothing used'
@@ -71,6 +72,8 @@ is 'left' "$(inside)" 'broken vm2.fd '
 "$e" ls "$work/stores/vm1.fd" | has "Var-$guid" || fail 'the variable is not in the file'
 "$e" ls "$work/stores/vm2.fd" >/dev/null
 
+# What nobody has written is not tried again, not even after our own look at it.
+is 'left alone' "$(stat -c %i "$work/dir/broken")" "$inode"
 # Files come, are mended, and go.
 blank "$work/new"
 cat "$work/new" >"$work/stores/broken"

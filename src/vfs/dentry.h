@@ -8,6 +8,8 @@
 
 namespace efivarium::vfs {
 
+class Mount;
+
 // Stands in its superblock's table from Superblock::add() to Superblock::remove(); whoever holds a
 // Ref keeps it, and its inode, beyond that.
 class Dentry final : public rcu::Counted {
@@ -32,7 +34,16 @@ class Dentry final : public rcu::Counted {
   }
   // Whether something is mounted here, in whatever mount it is seen.
   bool is_mount_point() const { return mounts_.load(std::memory_order_relaxed) != 0; }
-  void count_mount(int change) { mounts_.fetch_add(change, std::memory_order_relaxed); }
+  // One of these mounts, which is mostly the only one; nullptr may also mean that it went.
+  Mount* some_mount() const { return some_mount_.load(std::memory_order_acquire); }
+  // With the mount table's lock held.
+  void begin_mount(Mount& mount) {
+    if (mounts_.fetch_add(1, std::memory_order_relaxed) == 0) some_mount_ = &mount;
+  }
+  void end_mount(Mount& mount) {
+    mounts_.fetch_sub(1, std::memory_order_relaxed);
+    if (some_mount_ == &mount) some_mount_ = nullptr;
+  }
   Inode& inode() const { return *inode_; }
   const Ref<Inode>& shared_inode() const { return inode_; }
   // Grows with each name of the superblock; never 0. A place in a listing.
@@ -45,6 +56,7 @@ class Dentry final : public rcu::Counted {
   const std::uint64_t sequence_;
   const Ref<Inode> inode_;
   std::atomic<int> mounts_ = 0;
+  std::atomic<Mount*> some_mount_ = nullptr;
   std::atomic<bool> listed_ = false;           // changes under the superblock's tree mutex,
   std::map<std::uint64_t, Dentry*> children_;  // as does this, by sequence
 };

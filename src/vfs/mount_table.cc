@@ -9,9 +9,12 @@ namespace efivarium::vfs {
 
 Mount* MountTable::mounted_on(const rcu::ReadSection& section, const Position& at) const {
   if (!at.dentry->is_mount_point()) return nullptr;
-  return mounts_.find(section, hash(*at.mount, *at.dentry), [&](const Mount& mount) {
+  const auto is_there = [&](const Mount& mount) {
     return mount.parent_.load() == at.mount && mount.mount_point_.load() == at.dentry;
-  });
+  };
+  Mount* const likely = at.dentry->some_mount();
+  if (likely != nullptr && is_there(*likely)) return likely;
+  return mounts_.find(section, hash(*at.mount, *at.dentry), is_there);
 }
 
 void MountTable::cross(const rcu::ReadSection& section, Position& at) const {
@@ -126,7 +129,7 @@ void MountTable::link(Mount& child, Mount& parent, Dentry& point) {
   child.mount_point_.store(Ref<Dentry>::share(point).release());
   child.parent_.store(&parent);
   parent.children_.push_back(child);
-  point.count_mount(1);
+  point.begin_mount(child);
   mounts_.add(hash(parent, point), child);
 }
 
@@ -134,7 +137,7 @@ void MountTable::unlink(Mount& child) {
   mounts_.remove(child);
   child.parent_.load()->children_.erase(child);
   Dentry* const point = child.mount_point_.load();
-  point->count_mount(-1);
+  point->end_mount(child);
   Ref<Dentry>::adopt(point).reset();
 }
 

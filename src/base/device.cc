@@ -92,7 +92,8 @@ Result<void> FileDevice::write(std::uint64_t offset, ByteView bytes) {
   }
   EFIVARIUM_TRY(open_writer());
   while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(writer_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t put =
+        ::pwrite(writer_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (put < 0 && errno == EINTR) continue;
     if (put < 0) return std::unexpected(Error::system(errno, "cannot write").at(offset));
     bytes = bytes.subspan(static_cast<std::size_t>(put));

@@ -65,11 +65,13 @@ class Mounts {
   // The paths must be those of mounts.
   void umount_batch(std::vector<Path> paths) {
     vfs::Ending ending(table());
-    for (Path& path : paths) check(names_->umount(std::move(path), {}, ending).has_value());
+    check(names_->umount(std::move(paths), {}, ending).empty());
   }
-  void umount_batch(int count) {
-    vfs::Ending ending(table());
-    for (int i = 0; i < count; ++i) check(names_->umount(at(i), {}, ending).has_value());
+  void umount_batch(int count) { umount_batch(paths(count)); }
+  std::vector<Path> paths(int count) const {
+    std::vector<Path> paths;
+    for (int i = 0; i < count; ++i) paths.push_back(at(i));
+    return paths;
   }
   // With the mount that they are in, which comes back.
   double detach() {
@@ -268,8 +270,7 @@ void measure_batch(Mounts& mounts) {
     };
   };
   const Sample batch = sample([&] {
-    std::vector<Path> paths;
-    for (int i = 0; i < kMany; ++i) paths.push_back(mounts.at(i));
+    std::vector<Path> paths = mounts.paths(kMany);
     return time_calls(1, [&] { mounts.umount_batch(std::move(paths)); });
   });
   const Sample detach = sample([&] { return mounts.detach(); });

@@ -104,8 +104,8 @@ class HashTable {
   }
 
   std::atomic<cds_lfht*> table_ = nullptr;  // made with the first object: most stay empty
-  // The writer's, and not in the cache line that readers want.
-  struct Size {
+  // The writer's, in a cache line of its own.
+  struct alignas(64) Size {
     std::size_t objects = 0, buckets = kFewest;
   };
   std::unique_ptr<Size> size_;

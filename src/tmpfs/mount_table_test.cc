@@ -65,10 +65,10 @@ class MountTableTest : public testing::Test {
     for (int i = 0; i < kMany; ++i) ASSERT_TRUE(names_->umount(*names_->walk(name(i))));
   }
   void umount_batch(vfs::UmountFlags flags = {}) {
+    std::vector<Path> paths;
+    for (int i = 0; i < kMany; ++i) paths.push_back(*names_->walk(name(i)));
     Ending ending(names_->table());
-    for (int i = 0; i < kMany; ++i) {
-      ASSERT_TRUE(names_->umount(*names_->walk(name(i)), flags, ending));
-    }
+    EXPECT_TRUE(names_->umount(std::move(paths), flags, ending).empty());
   }
   Ref<File> open_in(int number) {
     return *vfs::create_file(*names_->walk(name(number)), "file", O_RDWR | O_CREAT, 0644, kRoot);

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <span>
+#include <unordered_set>
 
 #include "base/device.h"
 
@@ -59,6 +61,67 @@ std::vector<Name> names_of(const vfs::MountNamespace& names, std::span<const std
   }
   return all;
 }
+
+// Takes mounts out together, and lets them end together, when it goes.
+class Umounts {
+ public:
+  Umounts(vfs::MountNamespace& names, vfs::UmountFlags how)
+      : names_(names), how_(how), root_(names.root().mount.get()), ending_(names.table()) {}
+
+  void add(std::string path) {
+    if (leads_through_what_goes(path)) end_walks();
+    Result<vfs::Path> where = names_.walk(path);
+    if (!where) {
+      refuse(path, where.error().message());
+    } else if (where->mount.get() == root_) {
+      refuse(path, "nothing is mounted there");
+    } else {
+      going_.insert(path);
+      mounts_.push_back(vfs::Ref<vfs::Mount>::share(*where->mount));
+      places_.push_back(*std::move(where));
+      paths_.push_back(std::move(path));
+    }
+  }
+  // What was added so far goes.
+  void end_walks() {
+    for (const auto& [index, error] : names_.umount(std::move(places_), how_, ending_)) {
+      refuse(paths_[index], reason(error, mounts_[index]->openers()));
+      going_.erase(paths_[index]);
+    }
+    std::ranges::copy_if(paths_, std::back_inserter(gone),
+                         [&](const std::string& path) { return going_.contains(path); });
+    going_.clear();
+    mounts_.clear();
+    places_.clear();
+    paths_.clear();
+  }
+
+  std::vector<std::string> gone;
+  Fields refused;  // a path, its reason, and so on
+
+ private:
+  bool leads_through_what_goes(const std::string& path) const {
+    std::size_t end = path.size();
+    while (end != std::string::npos && end != 0) {
+      if (going_.contains(path.substr(0, end))) return true;
+      end = path.rfind('/', end - 1);
+    }
+    return false;
+  }
+  void refuse(const std::string& path, std::string why) {
+    refused.insert(refused.end(), {path, std::move(why)});
+  }
+
+  vfs::MountNamespace& names_;
+  const vfs::UmountFlags how_;
+  const vfs::Mount* const root_;
+  vfs::Ending ending_;
+  // Walked to, and not yet taken out.
+  std::unordered_set<std::string> going_;
+  std::vector<std::string> paths_;
+  std::vector<vfs::Path> places_;
+  std::vector<vfs::Ref<vfs::Mount>> mounts_;
+};
 
 }  // namespace
 
@@ -139,31 +202,10 @@ fuse::Controller::Answer NamespaceControl::umount(const std::string& flags,
     }
     paths = std::move(all);
   }
-  Answer answer;
-  std::vector<std::string> gone;
-  vfs::Ending ending(names_->table());
-  for (std::string& path : paths) {
-    const auto stays = [&](const std::string& why) {
-      answer.fields.insert(answer.fields.end(), {path, why});
-    };
-    Result<vfs::Path> where = names_->walk(path);
-    if (!where) {
-      stays(where.error().message());
-      continue;
-    }
-    const vfs::Ref<vfs::Mount> mount = vfs::Ref<vfs::Mount>::share(*where->mount);
-    if (mount.get() == names_->root().mount.get()) {
-      stays("nothing is mounted there");
-      continue;
-    }
-    if (const auto done = names_->umount(*std::move(where), how, ending); !done) {
-      stays(reason(done.error(), mount->openers()));
-    } else {
-      gone.push_back(std::move(path));
-    }
-  }
-  answer.changed = names_of(*names_, gone);
-  return answer;
+  Umounts umounts(*names_, how);
+  for (std::string& path : paths) umounts.add(std::move(path));
+  umounts.end_walks();
+  return {std::move(umounts.refused), names_of(*names_, umounts.gone)};
 }
 
 }  // namespace efivarium::tools

@@ -15,9 +15,9 @@ class Mount;
 class Dentry final : public rcu::Counted {
  public:
   Dentry(Ref<Dentry> parent, std::string name, Ref<Inode> inode, std::uint64_t sequence)
-      : parent_(std::move(parent)),
+      : sequence_(sequence),
+        parent_(std::move(parent)),
         name_(std::move(name)),
-        sequence_(sequence),
         inode_(std::move(inode)) {}
 
   const std::string& name() const { return name_; }
@@ -42,7 +42,9 @@ class Dentry final : public rcu::Counted {
   }
   void end_mount(Mount& mount) {
     mounts_.fetch_sub(1, std::memory_order_relaxed);
-    if (some_mount_ == &mount) some_mount_ = nullptr;
+    if (some_mount_.load(std::memory_order_relaxed) == &mount) {
+      some_mount_.store(nullptr, std::memory_order_relaxed);
+    }
   }
   Inode& inode() const { return *inode_; }
   const Ref<Inode>& shared_inode() const { return inode_; }
@@ -51,12 +53,13 @@ class Dentry final : public rcu::Counted {
 
  private:
   friend class Superblock;
-  const Ref<Dentry> parent_;
-  const std::string name_;
-  const std::uint64_t sequence_;
-  const Ref<Inode> inode_;
+  // First what a mount touches.
   std::atomic<int> mounts_ = 0;
   std::atomic<Mount*> some_mount_ = nullptr;
+  const std::uint64_t sequence_;
+  const Ref<Dentry> parent_;
+  const std::string name_;
+  const Ref<Inode> inode_;
   std::atomic<bool> listed_ = false;           // changes under the superblock's tree mutex,
   std::map<std::uint64_t, Dentry*> children_;  // as does this, by sequence
 };

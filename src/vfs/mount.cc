@@ -1,10 +1,26 @@
 #include "vfs/mount.h"
 
 #include <algorithm>
+#include <memory_resource>
 
 #include "vfs/file.h"
 
 namespace efivarium::vfs {
+namespace {
+
+std::pmr::memory_resource& memory_of_mounts() {
+  static auto& pool = *new std::pmr::synchronized_pool_resource();
+  return pool;
+}
+
+}  // namespace
+
+void* Mount::operator new(std::size_t bytes, std::align_val_t alignment) {
+  return memory_of_mounts().allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void Mount::operator delete(void* memory, std::size_t bytes, std::align_val_t alignment) {
+  memory_of_mounts().deallocate(memory, bytes, static_cast<std::size_t>(alignment));
+}
 
 Mount::Mount(std::shared_ptr<MountTable> table, Ref<Superblock> superblock, Ref<Dentry> root,
              std::shared_ptr<const std::string> source)
@@ -15,6 +31,8 @@ Mount::Mount(std::shared_ptr<MountTable> table, Ref<Superblock> superblock, Ref<
       source_(std::move(source)) {
   count_.get();  // its own
 }
+
+Mount::~Mount() { Ref<Dentry>::adopt(&root_).reset(); }
 
 std::string Mount::show_options() const {
   return (is_read_only() ? "ro" : "rw") + superblock_.show_options();
@@ -34,7 +52,6 @@ void Mount::end_write() {
 }
 
 void Mount::release() {
-  Ref<Dentry>::adopt(&root_).reset();
   Ref<Superblock>::adopt(&superblock_).reset();
   Ref<Mount>::adopt(this).reset();
 }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,7 @@ class MountTable;
 // What stands in a mount beside its superblock's own: readers see it without a lock, the table's
 // lock orders what changes it. Kept by its namespace while it is attached, and by each MountRef; a
 // Ref<Mount> keeps the memory alone, beyond its end.
-class Mount final : public rcu::HashNode {
+class alignas(64) Mount final : public rcu::HashNode {
  public:
   Superblock& superblock() const { return superblock_; }
   // What was mounted: the store, as the user called it.
@@ -47,6 +49,10 @@ class Mount final : public rcu::HashNode {
   bool begin_write();
   void end_write();
 
+  // Mounts stand side by side in memory, whatever else is made between one and the next.
+  static void* operator new(std::size_t bytes, std::align_val_t alignment);
+  static void operator delete(void* memory, std::size_t bytes, std::align_val_t alignment);
+
  private:
   template <typename>
   friend class rcu::Ref;
@@ -58,6 +64,7 @@ class Mount final : public rcu::HashNode {
 
   Mount(std::shared_ptr<MountTable> table, Ref<Superblock> superblock, Ref<Dentry> root,
         std::shared_ptr<const std::string> source);
+  ~Mount() override;
 
   bool has_parent() const { return parent_.load(std::memory_order_relaxed) != nullptr; }
   bool is_shared() const { return group_ != 0; }
@@ -71,9 +78,8 @@ class Mount final : public rcu::HashNode {
   void remove_file(File& file);
 
   // First what an unmount looks at, so that it stands close together.
-  // Owned until release(), readable until the mount is freed.
-  Superblock& superblock_;
-  Dentry& root_;
+  Superblock& superblock_;  // owned until release(), readable until the mount is freed
+  Dentry& root_;            // owned
   // A pair; a reader that needs both asks whether the table's sequence has stayed.
   std::atomic<Mount*> parent_ = nullptr;
   std::atomic<Dentry*> mount_point_ = nullptr;
@@ -85,6 +91,7 @@ class Mount final : public rcu::HashNode {
   bool doomed_ = false;
   // To the memory; the one is given up at the mount's end.
   mutable std::atomic<std::uint32_t> references_{1};
+  rcu::ShardedCount count_;
   Mount* master_ = nullptr;
   std::uint64_t group_ = 0;  // of peers; 0 for a mount that is not shared
   MountLink in_namespace_, sibling_, slave_;
@@ -98,7 +105,6 @@ class Mount final : public rcu::HashNode {
   const std::shared_ptr<const std::string> source_;
   std::atomic<int> writers_ = 0;
   File* files_ = nullptr;  // a list, under the table's lock of files
-  rcu::ShardedCount count_;
 };
 
 // Keeps a mount, and its superblock with it, whatever becomes of the tree.

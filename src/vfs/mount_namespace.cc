@@ -41,7 +41,7 @@ std::shared_ptr<MountNamespace> MountNamespace::create(Ref<Superblock> superbloc
 MountNamespace::~MountNamespace() {
   Ending ending(*table_);
   const std::lock_guard lock(table_->mutex_);
-  take_out({mounts_.begin(), mounts_.end()}, false, ending);
+  take_out(std::vector(mounts_.begin(), mounts_.end()), false, ending);
 }
 
 Path MountNamespace::root() const {
@@ -89,22 +89,24 @@ void MountNamespace::discard(std::span<Mount* const> tree, Ending& ending) {
   }
 }
 
-void MountNamespace::take_out(std::vector<Mount*> mounts, bool propagates, Ending& ending) {
+void MountNamespace::take_out(std::span<Mount* const> mounts, bool propagates, Ending& ending) {
   Propagation propagation(*table_);
-  if (propagates) {
-    const std::vector<Mount*> replicas = propagation.receivers_of_umount(mounts);
-    mounts.insert(mounts.end(), replicas.begin(), replicas.end());
+  const std::vector<Mount*> replicas =
+      propagates ? propagation.receivers_of_umount(mounts) : std::vector<Mount*>();
+  for (const std::span<Mount* const> some : {mounts, std::span(replicas)}) {
+    for (Mount* const mount : some) {
+      MountNamespace& of = *mount->namespace_.load();
+      of.mounts_.erase(*mount);
+      if (of.root_ == mount) of.root_ = nullptr;
+      mount->namespace_.store(nullptr, std::memory_order_release);
+      table_->detach(*mount);
+    }
   }
-  for (Mount* const mount : mounts) {
-    MountNamespace& of = *mount->namespace_.load();
-    of.mounts_.erase(*mount);
-    if (of.root_ == mount) of.root_ = nullptr;
-    mount->namespace_ = nullptr;
-    table_->detach(*mount);
-  }
-  for (Mount* const mount : mounts) {
-    propagation.leave(*mount);
-    ending.add(*mount);
+  for (const std::span<Mount* const> some : {mounts, std::span(replicas)}) {
+    for (Mount* const mount : some) {
+      propagation.leave(*mount);
+      ending.add(*mount);
+    }
   }
 }
 
@@ -242,52 +244,67 @@ Result<void> MountNamespace::move(const Path& from, const Path& to) {
   return attach(tree, at, &source, ending);
 }
 
-// do_umount() and can_umount()
-Result<void> MountNamespace::umount(Path where, UmountFlags flags, Ending& ending) {
-  Mount& mount = *where.mount;
-  const auto steps = [&]() -> Result<void> {
-    EFIVARIUM_TRY(check_root(where));
-    if (flags.expire && (flags.lazy || flags.force)) {
-      return invalid("expire goes with no other flag");
+// do_umount() and can_umount(), for a caller with a reference of its own.
+Result<void> MountNamespace::umount_held(Mount& mount, UmountFlags flags, Ending& ending) {
+  if (flags.expire && (flags.lazy || flags.force)) return invalid("expire goes with no other flag");
+  constexpr std::int32_t kOwnAndTheCallers = 2;
+  if (flags.expire) {
+    if (!mount.has_parent()) return invalid("the root does not expire");
+    if (!mount.children_.empty() || mount.count_.sum() != kOwnAndTheCallers) {
+      return fail(Code::kBusy, "in use");
     }
-    const std::lock_guard lock(table_->mutex_);
-    EFIVARIUM_TRY(check_root(where));
-    constexpr std::int32_t kOwnAndTheCallers = 2;
-    if (flags.expire) {
-      if (!mount.has_parent()) return invalid("the root does not expire");
-      if (!mount.children_.empty() || mount.count_.sum() != kOwnAndTheCallers) {
-        return fail(Code::kBusy, "in use");
-      }
-      if (!mount.expiring_.exchange(true)) {
-        return fail(Code::kTryAgain, "marked: to be unmounted if nobody uses it until then");
-      }
+    if (!mount.expiring_.exchange(true)) {
+      return fail(Code::kTryAgain, "marked: to be unmounted if nobody uses it until then");
     }
-    if (flags.lazy) {
-      take_out(Propagation::tree_of(mount), true, ending);
-      return {};
-    }
-    if (&mount == flags.root || !mount.has_parent()) return make_read_only(mount.superblock_);
-    // Who comes from here on does not get it, whether it goes or not.
-    const MountTable::Change change(*table_);
-    if (!mount.children_.empty()) return fail(Code::kBusy, "something is mounted in it");
-    if (mount.count_.sum() > kOwnAndTheCallers) {
-      return fail(Code::kBusy, "files of it are open, or somebody is in it");
-    }
-    if (Propagation(*table_).is_busy(mount, kOwnAndTheCallers)) {
-      return fail(Code::kBusy, "a copy of it elsewhere is in use");
-    }
-    take_out({&mount}, true, ending);
+  }
+  if (flags.lazy) {
+    take_out(Propagation::tree_of(mount), true, ending);
     return {};
-  };
-  const Result<void> done = steps();
-  where.dentry.reset();
-  table_->put(*std::exchange(where.mount.mount_, nullptr), false);
-  return done;
+  }
+  if (&mount == flags.root || !mount.has_parent()) return make_read_only(mount.superblock_);
+  if (!mount.children_.empty()) return fail(Code::kBusy, "something is mounted in it");
+  if (mount.count_.sum() > kOwnAndTheCallers) {
+    return fail(Code::kBusy, "files of it are open, or somebody is in it");
+  }
+  if (Propagation(*table_).is_busy(mount, kOwnAndTheCallers)) {
+    return fail(Code::kBusy, "a copy of it elsewhere is in use");
+  }
+  take_out(std::array{&mount}, true, ending);
+  return {};
+}
+
+std::vector<MountNamespace::Refusal> MountNamespace::umount(std::vector<Path> paths,
+                                                            UmountFlags flags, Ending& ending) {
+  constexpr std::size_t kAtOnce = 64;
+  std::vector<Refusal> refused;
+  for (std::size_t i = 0; i < paths.size();) {
+    const std::lock_guard lock(table_->mutex_);
+    // Who comes from here on does not get them, whether they go or not.
+    const MountTable::Change change(*table_);
+    for (const std::size_t end = std::min(i + kAtOnce, paths.size()); i < end; ++i) {
+      Result<void> done = check_root(paths[i]);
+      if (done) done = umount_held(*paths[i].mount, flags, ending);
+      if (done) {
+        std::exchange(paths[i].mount.mount_, nullptr)->count_.put();  // its own is there still
+      } else {
+        refused.push_back({i, std::move(done).error()});
+      }
+    }
+  }
+  for (const Refusal& refusal : refused) {
+    Mount* const mount = std::exchange(paths[refusal.index].mount.mount_, nullptr);
+    mount->table_->put(*mount, false);
+  }
+  return refused;
 }
 
 Result<void> MountNamespace::umount(Path where, UmountFlags flags) {
   Ending ending(*table_);
-  return umount(std::move(where), flags, ending);
+  std::vector<Path> one;
+  one.push_back(std::move(where));
+  std::vector<Refusal> refused = umount(std::move(one), flags, ending);
+  if (refused.empty()) return {};
+  return std::unexpected(std::move(refused.front().error));
 }
 
 // That the path is a mount's root, here.

@@ -66,9 +66,14 @@ class MountNamespace {
                      bool read_only = false);
   Result<void> bind(const Path& from, const Path& to, bool recursive);
   Result<void> move(const Path& from, const Path& to);
-  // Takes the path over: it must not be one that keeps the mount busy. What is taken out ends with
-  // the Ending, or here.
-  Result<void> umount(Path where, UmountFlags flags, Ending& ending);
+  // One of several that is not unmounted.
+  struct Refusal {
+    std::size_t index;
+    Error error;
+  };
+  // Takes the paths over: they must not be ones that keep a mount busy. What comes out, one after
+  // another, ends with the Ending, or here.
+  std::vector<Refusal> umount(std::vector<Path> paths, UmountFlags flags, Ending& ending);
   Result<void> umount(Path where, UmountFlags flags = {});
 
   // options: with commas; ro and rw are the mount's and its superblock's, the rest the
@@ -97,15 +102,16 @@ class MountNamespace {
   Result<void> attach(std::vector<Mount*> tree, const Position& where, Mount* moved,
                       Ending& ending);
   void adopt(std::span<Mount* const> tree);
-  void take_out(std::vector<Mount*> mounts, bool propagates, Ending& ending);
+  void take_out(std::span<Mount* const> mounts, bool propagates, Ending& ending);
+  Result<void> umount_held(Mount& mount, UmountFlags flags, Ending& ending);
   void discard(std::span<Mount* const> tree, Ending& ending);
   static Result<void> check_unwritten(const Superblock& superblock);
   static Result<void> make_read_only(Superblock& superblock);
   Result<void> check_root(const Path& where) const;
 
   const std::shared_ptr<MountTable> table_;
-  // Under the table's lock.
-  Mount* root_ = nullptr;
+  // Under the table's lock, and apart from what readers want.
+  alignas(64) Mount* root_ = nullptr;
   MountList<&Mount::in_namespace_> mounts_;  // by id
 };
 

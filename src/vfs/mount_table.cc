@@ -126,8 +126,8 @@ std::vector<Mount*> MountTable::mounted_anywhere_on(const Dentry& point) const {
 }
 
 void MountTable::link(Mount& child, Mount& parent, Dentry& point) {
-  child.mount_point_.store(Ref<Dentry>::share(point).release());
-  child.parent_.store(&parent);
+  child.mount_point_.store(Ref<Dentry>::share(point).release(), std::memory_order_release);
+  child.parent_.store(&parent, std::memory_order_release);
   parent.children_.push_back(child);
   point.begin_mount(child);
   mounts_.add(hash(parent, point), child);
@@ -153,8 +153,8 @@ void MountTable::move(Mount& child, Mount& parent, Dentry& point) {
 void MountTable::detach(Mount& child) {
   if (!child.has_parent()) return;
   unlink(child);
-  child.parent_.store(nullptr);
-  sequence_ += 2;
+  child.parent_.store(nullptr, std::memory_order_release);
+  if (changes_ == 0) sequence_ += 2;
 }
 
 // While a mount is attached its own reference stays, so that this is not the last one; and who

@@ -69,10 +69,9 @@ class MountTable {
   friend class Propagation;
 
   static std::uint64_t hash(const Mount& parent, const Dentry& point) {
-    // Addresses end in zeros, and so do their products, while the table goes by the lowest bits.
-    const std::uint64_t mixed = (reinterpret_cast<std::uintptr_t>(&parent) * 0x9E3779B97F4A7C15U) ^
-                                (reinterpret_cast<std::uintptr_t>(&point) * 0xC2B2AE3D27D4EB4FU);
-    return mixed ^ (mixed >> 32);
+    // The table goes by the lowest bits: places of one folder come to stand side by side.
+    const std::uint64_t mixed = parent.id() * 0x9E3779B97F4A7C15U;
+    return (mixed ^ (mixed >> 32)) + point.sequence();
   }
   Mount* mounted_on(const rcu::ReadSection& section, const Position& at) const;
   // The kept form of a position, unless the tree has changed since the sequence was read.

@@ -100,6 +100,7 @@ class Superblock : public rcu::HashNode {
   Ref<Dentry> take_out(Dentry& dentry);
   std::uint64_t hash(const Dentry& folder, std::string_view name) const;
 
+  mutable std::atomic<std::uint32_t> references_{1};
   mutable std::mutex tree_mutex_;
   rcu::HashTable<Dentry> table_;
   Ref<Dentry> root_;
@@ -112,7 +113,6 @@ class Superblock : public rcu::HashNode {
   std::atomic<bool> read_only_ = false;
   std::atomic<int> writers_ = 0;  // files open for writing
   std::atomic<int> orphans_ = 0;  // inodes without a name that are open
-  mutable std::atomic<std::uint32_t> references_{1};
 };
 
 }  // namespace efivarium::vfs

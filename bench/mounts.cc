@@ -294,8 +294,13 @@ void measure_batch(Mounts& mounts) {
   judge("waits of such a batch, where each must", most_waits(), "grace periods", 1);
   mounts.table().set_always_wait(false);
   if (kernel_mounts_missing().empty()) {
-    compare("detach of 5001 with their parent", detach, "the same, kernel tmpfs",
-            kernel_umount(kMany, KernelUmount::kTogether), Goal::kAtLeast, 20);
+    // The kernel comes to its umount out of a busy time; so do we.
+    const auto warm = [](const Sample& some) { return [&some] { return some(), some(); }; };
+    const Sample kernel = kernel_umount(kMany, KernelUmount::kTogether);
+    compare("umount of 5001 in one batch", warm(batch), "detach with the parent, kernel tmpfs",
+            kernel, Goal::kAtLeast, 20);
+    compare("detach of 5001 with their parent", warm(detach), "the same, kernel tmpfs", kernel,
+            Goal::kAtLeast, 20);
   }
   pin(-1);
 }

@@ -16,6 +16,7 @@ struct Surroundings {
 void measure_command(const Surroundings& around);
 void measure_file_system(const Surroundings& around);
 void measure_mounts(const Surroundings& around);
+void measure_served(const Surroundings& around);
 void measure_store(const Surroundings& around);
 
 // The plainest libfuse3 low-level file system: one folder of files, all answers from memory. Serves

@@ -1,9 +1,4 @@
 // What a use of the command line costs.
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <fstream>
 
 #include "bench/bench.h"
@@ -13,22 +8,6 @@
 
 namespace efivarium::bench {
 namespace {
-
-void run(const std::vector<std::string>& words) {
-  std::vector<char*> argv;
-  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child = 0;
-  int status = 0;
-  if (::posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ) != 0 ||
-      ::waitpid(child, &status, 0) != child || status != 0) {
-    die("cannot run " + words[0]);
-  }
-  ::posix_spawn_file_actions_destroy(&actions);
-}
 
 Sample command(std::vector<std::string> words, int count) {
   return [words = std::move(words), count] { return time_calls(count, [&] { run(words); }); };

@@ -99,14 +99,6 @@ Sample statfs_calls(const std::string& folder) {
   };
 }
 
-double resident_mib(pid_t pid) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmRSS:")) return std::stod(line.substr(6)) / 1024;
-  }
-  die("cannot read the server's memory");
-}
-
 void measure_placed(const Surroundings& around, int server_cpu, const std::string& placement,
                     bool judged) {
   const std::string store = around.folder + "/mounted" + std::to_string(server_cpu) + ".fd";
@@ -119,7 +111,7 @@ void measure_placed(const Surroundings& around, int server_cpu, const std::strin
     return serve_plain_fuse(directory.c_str(), [] {});
   });
   pin(0);
-  if (judged) judge("memory of a mount, idle", resident_mib(ours.pid()), "MiB", 8);
+  if (judged) judge("memory of a mount, idle", resident_kib(ours.pid()) / 1024, "MiB", 8);
   make_files(ours.directory());
   compare("open+read+close, warm, " + placement, open_read_close(ours.directory()), "tmpfs",
           open_read_close(around.memory), Goal::kAtMost, judged ? 7 : kNoLimit);

@@ -66,25 +66,45 @@ Sample kernel_access(int components) {
   };
 }
 
+Sample kernel_mount(int mounts) {
+  return [mounts] {
+    return in_namespace([&] {
+      must(::mkdir((kBase + "/all").c_str(), 0755), "mkdir");
+      for (int i = 0; i < mounts; ++i) must(::mkdir(folder(i).c_str(), 0755), "mkdir");
+      return time_calls(1, [&] {
+        for (int i = 0; i < mounts; ++i) mount_tmpfs(folder(i));
+      });
+    });
+  };
+}
+
 Sample kernel_umount(int mounts, KernelUmount how) {
   return [mounts, how] {
     return in_namespace([&] {
       must(::mkdir((kBase + "/all").c_str(), 0755), "mkdir");
       mount_tmpfs(kBase + "/all");
+      std::vector<std::string> command = {"umount"};
       for (int i = 0; i < mounts; ++i) {
         must(::mkdir(folder(i).c_str(), 0755), "mkdir");
         mount_tmpfs(folder(i));
+        command.push_back("m" + std::to_string(i));
       }
       // The folders stay, as on the other side.
       must(::mkdir((kBase + "/again").c_str(), 0755), "mkdir");
       must(::mount((kBase + "/all").c_str(), (kBase + "/again").c_str(), nullptr, MS_BIND, nullptr),
            "bind");
       return time_calls(1, [&] {
-        if (how == KernelUmount::kTogether) {
-          must(::umount2((kBase + "/all").c_str(), MNT_DETACH), "umount2");
-          return;
+        switch (how) {
+          case KernelUmount::kEach:
+            for (int i = 0; i < mounts; ++i) must(::umount2(folder(i).c_str(), 0), "umount2");
+            break;
+          case KernelUmount::kCommand:
+            run(command, kBase + "/all");
+            break;
+          case KernelUmount::kTogether:
+            must(::umount2((kBase + "/all").c_str(), MNT_DETACH), "umount2");
+            break;
         }
-        for (int i = 0; i < mounts; ++i) must(::umount2(folder(i).c_str(), 0), "umount2");
       });
     });
   };

@@ -1,5 +1,5 @@
-// efivarium_bench EFIVARIUM [GROUP...]: groups are command, file_system, mounts, store; without
-// any, all. Writes build/bench/GROUP.json. Ends with 1 where a goal was missed.
+// efivarium_bench EFIVARIUM [GROUP...]: groups are command, file_system, mounts, served, store;
+// without any, all. Writes build/bench/GROUP.json. Ends with 1 where a goal was missed.
 #include <stdlib.h>
 
 #include <algorithm>
@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
   run("command", measure_command);
   run("store", measure_store);
   run("mounts", measure_mounts);
+  run("served", measure_served);
   run("file_system", measure_file_system);
   std::filesystem::remove_all(disk);
   std::filesystem::remove_all(memory);

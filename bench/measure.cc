@@ -1,6 +1,9 @@
 #include "bench/measure.h"
 
+#include <fcntl.h>
 #include <sched.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,6 +37,31 @@ double time_calls(int count, const std::function<void()>& body) {
   for (int i = 0; i < count; ++i) body();
   const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
   return took.count() / count;
+}
+
+void run(const std::vector<std::string>& words, const std::string& directory) {
+  std::vector<char*> argv;
+  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  ::posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
+  pid_t child = 0;
+  int status = 0;
+  if (::posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ) != 0 ||
+      ::waitpid(child, &status, 0) != child || status != 0) {
+    die("cannot run " + words[0]);
+  }
+  ::posix_spawn_file_actions_destroy(&actions);
+}
+
+double resident_kib(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmRSS:")) return std::stod(line.substr(6));
+  }
+  die("cannot read the memory of process " + std::to_string(pid));
 }
 
 void compare(const std::string& what, const Sample& ours, const std::string& other_name,

@@ -14,6 +14,10 @@ double median(std::vector<double> values);
 // Calls body() count times; microseconds of one call.
 double time_calls(int count, const std::function<void()>& body);
 
+// Runs a program to its end, in the directory; its output goes nowhere. It must end with 0.
+void run(const std::vector<std::string>& words, const std::string& directory = ".");
+double resident_kib(pid_t pid);
+
 enum class Goal { kAtMost, kAtLeast };
 
 // Told, and not judged.

@@ -111,7 +111,7 @@ void VariableInode::read(Ref<File> file, std::uint64_t offset, std::size_t size_
                          Reply<Bytes> reply) {
   if (efivarfs_.is_limited() &&
       !efivarfs_.limits().take_read(file->opener().uid, efivarfs_.now())) {
-    return efivarfs_.timers().post_at(
+    return efivarfs_.limits().timers().post_at(
         Efivarfs::Clock::now() + kLimitedWait,
         [this, file = std::move(file), offset, size_bytes, reply = std::move(reply)]() mutable {
           read(std::move(file), offset, size_bytes, std::move(reply));

@@ -6,6 +6,8 @@
 #include <map>
 #include <mutex>
 
+#include "base/work_queue.h"
+
 namespace efivarium::efivarfs {
 
 // A fixed window that begins with the first call. A call strictly later than its end begins the
@@ -47,11 +49,14 @@ class Limits {
     const std::lock_guard lock(mutex_);
     return reads_.try_emplace(user, std::chrono::seconds(1), 100).first->second.take(now);
   }
+  // For what a limit puts off.
+  base::WorkQueue& timers() { return timers_; }
 
  private:
   std::mutex mutex_;
   RateLimit statfs_{std::chrono::seconds(2), 5};
   std::map<uid_t, RateLimit> reads_;
+  base::WorkQueue timers_{"efivarfs_timer"};
 };
 
 }  // namespace efivarium::efivarfs

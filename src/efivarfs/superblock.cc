@@ -37,7 +37,7 @@ Result<vfs::Ref<Efivarfs>> Efivarfs::mount(std::shared_ptr<runtime::Firmware> fi
                                            Now now) {
   auto efivarfs = vfs::Ref<Efivarfs>::adopt(
       new Efivarfs(std::move(firmware), options, std::move(limits), std::move(now)));
-  EFIVARIUM_TRY(efivarfs->place_queue());
+  EFIVARIUM_TRY(efivarfs->place_queue(options.placement));
   efivarfs->set_read_only(!efivarfs->firmware_->services->writable());
   EFIVARIUM_TRY(efivarfs->enumerate());
   return efivarfs;
@@ -46,8 +46,8 @@ Result<vfs::Ref<Efivarfs>> Efivarfs::mount(std::shared_ptr<runtime::Firmware> fi
 Result<vfs::Ref<Efivarfs>> Efivarfs::mount_later(Start start, const Options& options,
                                                  std::shared_ptr<Limits> limits) {
   auto efivarfs = vfs::Ref<Efivarfs>::adopt(
-      new Efivarfs(std::make_shared<runtime::Firmware>(), options, std::move(limits), Clock::now));
-  EFIVARIUM_TRY(efivarfs->place_queue());
+      new Efivarfs(nullptr, options, std::move(limits), Clock::now));
+  EFIVARIUM_TRY(efivarfs->place_queue(options.placement));
   efivarfs->start_ = std::move(start);
   efivarfs->leave_unloaded();
   return efivarfs;
@@ -56,7 +56,7 @@ Result<vfs::Ref<Efivarfs>> Efivarfs::mount_later(Start start, const Options& opt
 vfs::Ref<Efivarfs> Efivarfs::mount_broken(std::string problem, const Options& options,
                                           std::shared_ptr<Limits> limits) {
   auto efivarfs = vfs::Ref<Efivarfs>::adopt(
-      new Efivarfs(std::make_shared<runtime::Firmware>(), options, std::move(limits), Clock::now));
+      new Efivarfs(nullptr, options, std::move(limits), Clock::now));
   efivarfs->give_up(std::move(problem));
   return efivarfs;
 }
@@ -69,17 +69,33 @@ void Efivarfs::give_up(std::string problem) {
 void Efivarfs::fill() {
   Result<std::unique_ptr<runtime::VariableServices>> services = std::exchange(start_, {})(problem_);
   if (!services) return give_up(services.error().message());
-  firmware_->services = *std::move(services);
+  make_firmware().services = *std::move(services);
   if (!firmware_->services->writable()) set_read_only(true);
   if (const auto done = enumerate(); !done) give_up(done.error().message());
 }
 
 std::string Efivarfs::problem() const { return is_loaded() ? problem_ : ""; }
 
-// A trial of what is the default would cost a thread.
-Result<void> Efivarfs::place_queue() {
-  if (to_text(options_.placement).empty()) return {};
-  return firmware_->queue.place(options_.placement);
+runtime::Firmware& Efivarfs::make_firmware() {
+  const std::lock_guard lock(mutex_);
+  if (!firmware_) firmware_ = std::make_shared<runtime::Firmware>();
+  return *firmware_;
+}
+
+const runtime::VariableServices* Efivarfs::services() const {
+  const std::lock_guard lock(mutex_);
+  return firmware_ ? firmware_->services.get() : nullptr;
+}
+
+base::Placement Efivarfs::placement() const {
+  const std::lock_guard lock(mutex_);
+  return firmware_ ? firmware_->queue.placement() : base::Placement();
+}
+
+// Where it is already, it stays: a trial would cost a thread.
+Result<void> Efivarfs::place_queue(const base::Placement& placement) {
+  if (to_text(placement) == to_text(this->placement())) return {};
+  return make_firmware().queue.place(placement);
 }
 
 // fs/efivarfs/super.c, efivar_init(): the firmware gets a buffer of 512 bytes and no more, and a
@@ -104,7 +120,7 @@ std::string Efivarfs::show_options() const {
   if (options_.gid != 0) text += ",gid=" + std::to_string(options_.gid);
   if (is_limited()) text += ",profile=kernel";
   if (!options_.inode_flags) text += ",flags=off";
-  text += to_text(firmware_->queue.placement());
+  text += to_text(placement());
   if (!report_space_.load(std::memory_order_relaxed)) text += ",nostatfs";
   return text;
 }
@@ -112,7 +128,7 @@ std::string Efivarfs::show_options() const {
 Result<void> Efivarfs::reconfigure(std::string_view options) {
   Options asked = options_;
   asked.report_space = report_space_.load(std::memory_order_relaxed);
-  asked.placement = firmware_->queue.placement();
+  asked.placement = placement();
   for (const std::string_view option : vfs::each_option(options)) {
     EFIVARIUM_TRY(const bool known, asked.take(option));
     if (!known) return fail(Code::kInvalidParameter, "unknown mount option");
@@ -120,23 +136,23 @@ Result<void> Efivarfs::reconfigure(std::string_view options) {
   if (asked.profile != options_.profile || asked.inode_flags != options_.inode_flags) {
     return fail(Code::kInvalidParameter, "profile and flags are chosen at mount");
   }
-  EFIVARIUM_TRY(firmware_->queue.place(asked.placement));
+  EFIVARIUM_TRY(place_queue(asked.placement));
   report_space_.store(asked.report_space, std::memory_order_relaxed);
   return {};
 }
 
 Result<void> Efivarfs::check_writable() {
   load();
-  if (firmware_->services && firmware_->services->writable()) return {};
+  if (const auto* const started = services(); started != nullptr && started->writable()) return {};
   return fail(Code::kInvalidParameter, "the store is open for reading only");
 }
 
 void Efivarfs::status(vfs::Reply<vfs::FileSystemStatus> reply) {
   load();
-  const bool reports = report_space_.load(std::memory_order_relaxed) && firmware_->services;
-  if (!reports) return reply(vfs::FileSystemStatus());
+  const auto* const started = report_space_.load(std::memory_order_relaxed) ? services() : nullptr;
+  if (started == nullptr) return reply(vfs::FileSystemStatus());
   if (is_limited()) return query_space(std::move(reply));
-  const runtime::VariableInfo info = firmware_->services->capacity();
+  const runtime::VariableInfo info = started->capacity();
   reply(to_status(info.maximum_storage, info.remaining_storage));
 }
 
@@ -144,14 +160,14 @@ void Efivarfs::status(vfs::Reply<vfs::FileSystemStatus> reply) {
 // answers with zeros, which are remembered too.
 void Efivarfs::query_space(vfs::Reply<vfs::FileSystemStatus> reply) {
   if (!limits_->take_statfs(now())) {
-    const std::lock_guard lock(space_mutex_);
+    const std::lock_guard lock(mutex_);
     return reply(to_status(last_space_.total, last_space_.free));
   }
   firmware_->queue.post([this, reply = std::move(reply)]() mutable {
     const auto info = firmware_->services->query_variable_info(kUsualAttributes)
                           .value_or(runtime::VariableInfo());
     {
-      const std::lock_guard lock(space_mutex_);
+      const std::lock_guard lock(mutex_);
       last_space_ = {info.maximum_storage, info.remaining_storage};
     }
     reply(to_status(info.maximum_storage, info.remaining_storage));

@@ -54,7 +54,6 @@ class Efivarfs final : public vfs::Superblock {
   Limits& limits() { return *limits_; }
   bool is_limited() const { return options_.profile == Profile::kKernel; }
   Clock::time_point now() const { return now_(); }
-  base::WorkQueue& timers() { return timers_; }
 
  private:
   struct Space {
@@ -63,7 +62,11 @@ class Efivarfs final : public vfs::Superblock {
 
   Efivarfs(std::shared_ptr<runtime::Firmware> firmware, const Options& options,
            std::shared_ptr<Limits> limits, Now now);
-  Result<void> place_queue();
+  Result<void> place_queue(const base::Placement& placement);
+  base::Placement placement() const;
+  runtime::Firmware& make_firmware();
+  // nullptr where they have not started, or could not.
+  const runtime::VariableServices* services() const;
   void fill() override;
   Result<void> enumerate();
   void give_up(std::string problem);
@@ -71,7 +74,8 @@ class Efivarfs final : public vfs::Superblock {
   std::uint64_t hash_name(std::string_view name) const override;
   bool same_name(std::string_view a, std::string_view b) const override;
 
-  std::shared_ptr<runtime::Firmware> firmware_;  // without services until they start, or for good
+  // None before the start, nor after one that failed, unless its queue has been placed.
+  std::shared_ptr<runtime::Firmware> firmware_;
   Start start_;
   std::string problem_;  // set before it is loaded
   const Options options_;  // as mounted; what can change is below
@@ -79,9 +83,8 @@ class Efivarfs final : public vfs::Superblock {
   const Now now_;
   // A remount stores it while statfs reads it; nothing else hangs on the value.
   std::atomic<bool> report_space_;
-  std::mutex space_mutex_;
+  mutable std::mutex mutex_;
   Space last_space_;  // what a limited statfs repeats
-  base::WorkQueue timers_{"efivarfs_timer"};
 };
 
 }  // namespace efivarium::efivarfs

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 
 #include "base/unique_fd.h"
@@ -43,10 +42,15 @@ Result<base::UniqueFd> open_directory(const std::string& directory) {
   return fd;
 }
 
-std::string without_dots(const std::string& path) {
-  std::string normal = std::filesystem::path(path).lexically_normal();
-  if (normal.size() > 1 && normal.ends_with('/')) normal.pop_back();
-  return normal;
+// Without what names nothing of its own: "." and more slashes than one.
+std::string tidy(std::string_view path) {
+  std::string tidied;
+  while (!path.empty()) {
+    const std::string_view name = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(name.size() + 1, path.size()));
+    if (!name.empty() && name != ".") (tidied += '/') += name;
+  }
+  return tidied.empty() ? "/" : tidied;
 }
 
 }  // namespace
@@ -61,6 +65,7 @@ Result<std::vector<MountEntry>> list_mounts() {
 
 Result<MountMap> MountMap::read() {
   MountMap map;
+  map.working_directory_ = absolute(".");
   EFIVARIUM_TRY(for_each_mount(
       [&](const mntent& entry, bool is_ours) { map.is_ours_[entry.mnt_dir] = is_ours; }));
   return map;
@@ -80,8 +85,12 @@ std::optional<Place> MountMap::find_absolute(const std::string& path) const {
 }
 
 std::optional<Place> MountMap::find(const std::string& directory) const {
-  if (directory.starts_with('/') && !directory.contains("..")) {
-    if (auto place = find_absolute(without_dots(directory))) return place;
+  if (!directory.contains("..")) {
+    const bool is_whole = directory.starts_with('/');
+    if (auto place = find_absolute(
+            tidy(is_whole ? directory : working_directory_ + "/" + directory))) {
+      return place;
+    }
   }
   const std::string real = absolute(directory);
   return real.starts_with('/') ? find_absolute(real) : std::nullopt;

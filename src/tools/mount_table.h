@@ -37,6 +37,7 @@ class MountMap {
 
  private:
   std::optional<Place> find_absolute(const std::string& path) const;
+  std::string working_directory_;
   std::unordered_map<std::string, bool> is_ours_;  // by mount point
 };
 

@@ -66,14 +66,14 @@ std::vector<Name> names_of(const vfs::MountNamespace& names, std::span<const std
 class Umounts {
  public:
   Umounts(vfs::MountNamespace& names, vfs::UmountFlags how)
-      : names_(names), how_(how), root_(names.root().mount.get()), ending_(names.table()) {}
+      : names_(names), how_(how), root_(names.root()), ending_(names.table()) {}
 
   void add(std::string path) {
     if (leads_through_what_goes(path)) end_walks();
-    Result<vfs::Path> where = names_.walk(path);
+    Result<vfs::Path> where = names_.table().walk(root_, root_, path);
     if (!where) {
       refuse(path, where.error().message());
-    } else if (where->mount.get() == root_) {
+    } else if (where->mount == root_.mount) {
       refuse(path, "nothing is mounted there");
     } else {
       going_.insert(path);
@@ -114,7 +114,7 @@ class Umounts {
 
   vfs::MountNamespace& names_;
   const vfs::UmountFlags how_;
-  const vfs::Mount* const root_;
+  const vfs::Path root_;
   vfs::Ending ending_;
   // Walked to, and not yet taken out.
   std::unordered_set<std::string> going_;

@@ -40,7 +40,7 @@ Result<std::unique_ptr<store::VariableStore>> open_store_patiently(const std::st
 }
 
 Outcome<runtime::ServiceOptions> all_service_options(const MountRequest& request) {
-  runtime::ServiceOptions options = service_options(request.options.file_system);
+  runtime::ServiceOptions options = service_options(request.options.file_system.profile);
   for (const std::string& latency : request.latencies) {
     if (const auto parsed = options.model.parse(latency); !parsed) {
       return std::unexpected(Failure{"--latency " + latency, parsed.error()});

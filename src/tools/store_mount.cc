@@ -9,9 +9,9 @@ std::string absolute(const std::string& path) {
   return real ? real.get() : path;
 }
 
-runtime::ServiceOptions service_options(const efivarfs::Options& options) {
+runtime::ServiceOptions service_options(efivarfs::Profile profile) {
   runtime::ServiceOptions services;
-  if (options.profile == efivarfs::Profile::kKernel) {
+  if (profile == efivarfs::Profile::kKernel) {
     services.space = runtime::SpacePolicy::kAsFirmware;
     services.modes = runtime::ModeVariables::kEdk2;
   }
@@ -22,7 +22,7 @@ Result<vfs::Ref<Efivarfs>> mount_store_later(const std::string& path, const Moun
                                              std::shared_ptr<efivarfs::Limits> limits) {
   EFIVARIUM_TRY(store::UnreadStore unread, store::UnreadStore::open(path, options.access()));
   auto start = [unread = std::move(unread), path, access = options.access(),
-                services = service_options(options.file_system)](
+                profile = options.file_system.profile](
                    std::string& note) mutable -> Result<std::unique_ptr<runtime::VariableServices>> {
     auto store = std::move(unread).read();
     if (!store && store.error().code() == Code::kCorrupt && access == base::Access::kReadWrite) {
@@ -31,7 +31,7 @@ Result<vfs::Ref<Efivarfs>> mount_store_later(const std::string& path, const Moun
     }
     if (!store) return std::unexpected(store.error());
     for (const std::string& problem : (*store)->problems()) note = problem;
-    return runtime::VariableServices::start(*std::move(store), std::move(services));
+    return runtime::VariableServices::start(*std::move(store), service_options(profile));
   };
   EFIVARIUM_TRY(vfs::Ref<Efivarfs> made,
                 Efivarfs::mount_later(std::move(start), options.file_system, std::move(limits)));

@@ -17,7 +17,7 @@ using efivarfs::Efivarfs;
 std::string absolute(const std::string& path);
 
 // What the profile asks of the runtime services.
-runtime::ServiceOptions service_options(const efivarfs::Options& options);
+runtime::ServiceOptions service_options(efivarfs::Profile profile);
 
 // Opens the store and checks its headers; its variables are read when somebody wants to see them,
 // and if they are damaged then, it is read-only and says so. Errors are those of

@@ -3,6 +3,7 @@
 
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/work_queue.h"
@@ -111,6 +112,7 @@ class MountTable {
   // is_use: an expiry mark goes.
   void put(Mount& mount, bool is_use = true);
   void end(std::vector<Mount*> taken);
+  void release_all(std::span<Mount* const> mounts);
 
   mutable std::mutex mutex_;
   std::mutex files_mutex_;

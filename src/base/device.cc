@@ -4,6 +4,7 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,16 +16,37 @@ std::unexpected<Error> system_error(const char* text) {
   return std::unexpected(Error::system(errno, text));
 }
 
-Result<std::uint64_t> size_of(int fd) {
+struct Medium {
+  std::uint64_t size_bytes = 0;
+  bool is_read_only = false;
+};
+
+Result<Medium> medium_of(int fd) {
   struct stat status {};
   if (::fstat(fd, &status) != 0) return system_error("cannot stat the store");
-  if (S_ISREG(status.st_mode)) return static_cast<std::uint64_t>(status.st_size);
+  if (S_ISREG(status.st_mode)) return Medium{static_cast<std::uint64_t>(status.st_size)};
   if (!S_ISBLK(status.st_mode)) {
     return fail(Code::kUnsupported, "neither a file nor a block device");
   }
-  std::uint64_t size = 0;
-  if (::ioctl(fd, BLKGETSIZE64, &size) != 0) return system_error("cannot tell the device's size");
-  return size;
+  Medium device;
+  int is_read_only = 0;
+  if (::ioctl(fd, BLKGETSIZE64, &device.size_bytes) != 0 ||
+      ::ioctl(fd, BLKROGET, &is_read_only) != 0) {
+    return system_error("cannot tell the device's size");
+  }
+  device.is_read_only = is_read_only != 0;
+  return device;
+}
+
+// As an open for writing would be answered: faccessat2(2), Linux 5.8, of what is open, whatever
+// stands under its name now. The C library's faccessat() would judge by the mode alone.
+Result<void> check_writable(int fd, const Medium& medium) {
+  constexpr const char* kRefused = "cannot open for writing";
+  if (::syscall(SYS_faccessat2, fd, "", W_OK, AT_EMPTY_PATH | AT_EACCESS) != 0) {
+    return system_error(kRefused);
+  }
+  if (medium.is_read_only) return std::unexpected(Error::system(EROFS, kRefused));
+  return {};
 }
 
 }  // namespace
@@ -39,15 +61,12 @@ Result<Bytes> Device::read_bytes(std::uint64_t offset, std::uint64_t size) {
 }
 
 Result<std::unique_ptr<FileDevice>> FileDevice::open(const std::string& path, Access access) {
-  // O_NONBLOCK: a FIFO in the place of a store must not hold us up before size_of() refuses it.
+  // O_NONBLOCK: a FIFO in the place of a store must not hold us up before medium_of() refuses it.
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd) return system_error("cannot open");
-  EFIVARIUM_TRY(const std::uint64_t size, size_of(fd.get()));
-  if (access == Access::kReadWrite &&
-      ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) {
-    return system_error("cannot open for writing");
-  }
-  return std::unique_ptr<FileDevice>(new FileDevice(std::move(fd), {}, access, size));
+  EFIVARIUM_TRY(const Medium medium, medium_of(fd.get()));
+  if (access == Access::kReadWrite) EFIVARIUM_TRY(check_writable(fd.get(), medium));
+  return std::unique_ptr<FileDevice>(new FileDevice(std::move(fd), {}, access, medium.size_bytes));
 }
 
 Result<std::unique_ptr<FileDevice>> FileDevice::create(const std::string& path,

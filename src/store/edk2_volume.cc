@@ -170,6 +170,10 @@ Result<Edk2Volume> find_volume(base::Device& device, Edk2Layouts layouts) {
   return fail(Code::kUnsupported, "not a variable store that is known");
 }
 
+bool begins_with_volume(base::Device& device, Edk2Layouts layouts) {
+  return read_volume(device, 0, 0, layouts).has_value();
+}
+
 Result<void> check_volume_header(ByteView bytes, std::uint64_t origin, const Edk2Layout& layout) {
   EFIVARIUM_TRY(const VolumeHeader header, parse_volume_header(bytes, origin));
   if (header.length != layout.volume_length || header.block_size != layout.block_size) {

@@ -30,6 +30,10 @@ struct Edk2Volume {
 // or one of an unknown layout, kCorrupt with the offset for one that is damaged.
 Result<Edk2Volume> find_volume(base::Device& device, Edk2Layouts layouts);
 
+// Whether the file starts with a volume's headers; whether a rewrite of it was cut short is left to
+// find_volume().
+bool begins_with_volume(base::Device& device, Edk2Layouts layouts);
+
 // The header that a build of the layout starts with.
 Bytes serialize_volume_header(const Edk2Layout& layout);
 Bytes serialize_store_header(const Edk2Layout& layout, StoreKind kind);

@@ -10,7 +10,7 @@ namespace {
 // A permission's locks stand at a base and its number.
 constexpr off_t kInUse = 100;
 constexpr off_t kNotShared = 200;
-constexpr off_t kConsistentRead = 0, kWrite = 1, kResize = 3;
+constexpr off_t kConsistentRead = 0, kWrite = 1;
 
 struct flock byte_lock(off_t offset, off_t count, short type) {
   struct flock lock {};
@@ -42,18 +42,18 @@ Result<void> check(int fd, off_t offset, off_t count = 1) {
 
 }  // namespace
 
-// Ours first, so that of two that come at once at least one sees the other.
+// Ours first, so that of two that come at once at least one sees the other. Few calls: a folder of
+// thousands of stores makes them for each.
 Result<void> lock_image(int fd, base::Access access) {
   if (access == base::Access::kReadOnly) {
     EFIVARIUM_TRY(take(fd, kInUse + kConsistentRead));
     return check(fd, kNotShared + kConsistentRead);
   }
   EFIVARIUM_TRY(take(fd, kInUse + kConsistentRead, 2));  // and kWrite
-  EFIVARIUM_TRY(take(fd, kNotShared + kWrite));
-  EFIVARIUM_TRY(take(fd, kNotShared + kResize));
-  EFIVARIUM_TRY(check(fd, kNotShared + kConsistentRead, 2));
-  EFIVARIUM_TRY(check(fd, kInUse + kWrite));
-  return check(fd, kInUse + kResize);
+  EFIVARIUM_TRY(take(fd, kNotShared + kWrite, 3));       // and kWriteUnchanged, kResize
+  // Whatever use but reading, and whoever shares neither reading nor writing.
+  const off_t first = kInUse + kWrite;
+  return check(fd, first, kNotShared + kWrite + 1 - first);
 }
 
 }  // namespace efivarium::store

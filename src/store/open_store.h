@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/device.h"
-#include "store/edk2_volume.h"
 #include "store/variable_store.h"
 
 namespace efivarium::store {
@@ -13,20 +12,19 @@ namespace efivarium::store {
 // A store whose variables have not been read yet.
 class UnreadStore {
  public:
-  // Opens and locks the file or block device, for as long as the store lives, and looks at its
-  // headers. kLocked if somebody uses it in a way that does not allow ours, kUnsupported for a
-  // format that is not known, and what find_volume() says.
+  // Opens and locks the file or block device, for as long as the store lives, and looks whether
+  // there is a store in it. kLocked if somebody uses it in a way that does not allow ours,
+  // kUnsupported for a format that is not known, and what find_volume() says.
   static Result<UnreadStore> open(const std::string& path, base::Access access);
   // Reads the rest. What the format's own open() says.
   Result<std::unique_ptr<VariableStore>> read() &&;
 
  private:
-  UnreadStore(std::unique_ptr<base::FileDevice> device, base::Access access, Edk2Volume volume)
-      : device_(std::move(device)), access_(access), volume_(volume) {}
+  UnreadStore(std::unique_ptr<base::FileDevice> device, base::Access access)
+      : device_(std::move(device)), access_(access) {}
 
   std::unique_ptr<base::FileDevice> device_;
   base::Access access_;
-  Edk2Volume volume_;
 };
 
 Result<std::unique_ptr<VariableStore>> open_store(const std::string& path, base::Access access);

@@ -1,6 +1,7 @@
 #include "tools/served_folder.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -98,6 +100,12 @@ void raise_file_limit() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// The process's table of descriptors grows now, while it has one thread: with more, the kernel waits
+// for a grace period at each doubling.
+void make_room_for_files(const base::UniqueFd& some, std::size_t count) {
+  const base::UniqueFd last(::fcntl(some.get(), F_DUPFD_CLOEXEC, static_cast<int>(count)));
+}
+
 bool is_file(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 &&
@@ -125,11 +133,33 @@ Result<std::unique_ptr<ServedFolder>> ServedFolder::open(const std::string& fold
   // Watched first, so that nothing that comes meanwhile is missed.
   EFIVARIUM_TRY(served->watch());
   EFIVARIUM_TRY(const std::vector<std::string> files, served->files());
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    served->mount(files[i]);
-    progress(i + 1, files.size());
-  }
+  make_room_for_files(served->inotify_, files.size());
+  std::vector<vfs::Ref<Efivarfs>> stores = served->open_all(files, progress);
+  for (std::size_t i = 0; i < files.size(); ++i) served->mount(files[i], std::move(stores[i]));
   return served;
+}
+
+// By several threads, since most of the time is the kernel's, and the disk's where the files are
+// not in memory yet.
+std::vector<vfs::Ref<Efivarfs>> ServedFolder::open_all(const std::vector<std::string>& files,
+                                                       const Progress& progress) const {
+  constexpr std::size_t kMostThreads = 8;
+  constexpr std::size_t kFilesWorthAThread = 64;
+  std::vector<vfs::Ref<Efivarfs>> stores(files.size());
+  std::atomic<std::size_t> next = 0, done = 0;
+  const auto open_some = [&](const Progress& report) {
+    for (std::size_t i = next++; i < files.size(); i = next++) {
+      stores[i] = open(files[i]);
+      report(++done, files.size());
+    }
+  };
+  std::vector<std::jthread> helpers(std::min(kMostThreads, files.size() / kFilesWorthAThread));
+  for (std::jthread& helper : helpers) {
+    helper = std::jthread([&] { open_some([](std::size_t, std::size_t) {}); });
+  }
+  open_some(progress);
+  helpers.clear();
+  return stores;
 }
 
 Result<std::vector<std::string>> ServedFolder::files() const {
@@ -156,17 +186,18 @@ Result<void> ServedFolder::watch() {
   return {};
 }
 
-void ServedFolder::mount(const std::string& name) {
-  const std::string path = path_of(name);
-  Result<vfs::Ref<Efivarfs>> opened = control_.open(path, control_.defaults());
-  if (!opened) {
-    opened = Efivarfs::mount_broken(opened.error().message(),
-                                    control_.defaults().file_system, control_.limits());
-  }
+vfs::Ref<Efivarfs> ServedFolder::open(const std::string& name) const {
+  Result<vfs::Ref<Efivarfs>> opened = control_.open(path_of(name), control_.defaults());
+  if (opened) return *std::move(opened);
+  return Efivarfs::mount_broken(opened.error().message(), control_.defaults().file_system,
+                                control_.limits());
+}
+
+void ServedFolder::mount(const std::string& name, vfs::Ref<Efivarfs> store) {
   const vfs::Path root = names().root();
   Result<vfs::Path> place = vfs::make_folder(root, name, 0755, {});
   if (!place) place = names().step(root, name);
-  if (place) (void)names().mount(*std::move(opened), path, *place);
+  if (place) (void)names().mount(std::move(store), path_of(name), *place);
 }
 
 vfs::MountRef ServedFolder::mounted_at(const std::string& name) const {
@@ -191,7 +222,7 @@ void ServedFolder::appear(const std::string& name, bool is_another_file) {
   if (is_known && !is_another_file && !is_broken) return;
   if (!is_file(path_of(name))) return;
   if (there) unmount(names(), std::move(there));
-  mount(name);
+  mount(name, open(name));
   tell(name);
 }
 

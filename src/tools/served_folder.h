@@ -15,7 +15,7 @@ namespace efivarium::tools {
 // says why. Files whose name begins with a dot, and folders, are left out.
 class ServedFolder {
  public:
-  // Called after each store: how many are mounted, of how many.
+  // Called now and then, on the caller's thread: how many stores are open, of how many.
   using Progress = std::function<void(std::size_t, std::size_t)>;
 
   // kSystem where the folder cannot be read or watched; kInvalidParameter for an option of
@@ -38,7 +38,11 @@ class ServedFolder {
   std::string path_of(const std::string& name) const { return folder_ + "/" + name; }
   Result<std::vector<std::string>> files() const;
   Result<void> watch();
-  void mount(const std::string& name);
+  // The store's file system, or one that says why there is none.
+  vfs::Ref<Efivarfs> open(const std::string& name) const;
+  std::vector<vfs::Ref<Efivarfs>> open_all(const std::vector<std::string>& files,
+                                           const Progress& progress) const;
+  void mount(const std::string& name, vfs::Ref<Efivarfs> store);
   // What is seen in the root under that name, if anything is.
   vfs::MountRef mounted_at(const std::string& name) const;
   void appear(const std::string& name, bool is_another_file);

@@ -39,6 +39,10 @@ double time_calls(int count, const std::function<void()>& body) {
   return took.count() / count;
 }
 
+Sample warm(Sample sample) {
+  return [sample = std::move(sample)] { return sample(), sample(); };
+}
+
 void run(const std::vector<std::string>& words, const std::string& directory) {
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));

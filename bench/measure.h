@@ -18,6 +18,10 @@ double time_calls(int count, const std::function<void()>& body);
 void run(const std::vector<std::string>& words, const std::string& directory = ".");
 double resident_kib(pid_t pid);
 
+// The second of two: for what is short, beside another side out of whose long sample it would come
+// to a CPU gone to sleep and caches gone cold.
+Sample warm(Sample sample);
+
 enum class Goal { kAtMost, kAtLeast };
 
 // Told, and not judged.

@@ -294,8 +294,6 @@ void measure_batch(Mounts& mounts) {
   judge("waits of such a batch, where each must", most_waits(), "grace periods", 1);
   mounts.table().set_always_wait(false);
   if (kernel_mounts_missing().empty()) {
-    // The kernel comes to its umount out of a busy time; so do we.
-    const auto warm = [](const Sample& some) { return [&some] { return some(), some(); }; };
     const Sample kernel = kernel_umount(kMany, KernelUmount::kTogether);
     compare("umount of 5001 in one batch", warm(batch), "detach with the parent, kernel tmpfs",
             kernel, Goal::kAtLeast, 20);

@@ -68,8 +68,8 @@ class HashTable {
       const ReadSection section;
       cds_lfht_add(table_, hash, &node.link_.node);
     }
-    // Two a bucket on average; grown here, by the writer, rather than by a thread of the library.
-    if (++size_->objects > size_->buckets * 2) cds_lfht_resize(table_, size_->buckets *= 4);
+    // One a bucket on average at most; grown by the writer, and not by a thread of the library.
+    if (++size_->objects > size_->buckets) cds_lfht_resize(table_, size_->buckets *= 4);
   }
 
   // False if it did not stand here (any more). The caller retires it.

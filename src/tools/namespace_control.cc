@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
 #include <span>
 #include <unordered_set>
 
@@ -68,41 +67,40 @@ class Umounts {
   Umounts(vfs::MountNamespace& names, vfs::UmountFlags how)
       : names_(names), how_(how), root_(names.root()), ending_(names.table()) {}
 
-  void add(std::string path) {
-    if (leads_through_what_goes(path)) end_walks();
+  // The path must stay.
+  void add(const std::string& path) {
+    if (leads_through_what_goes(path)) take_out();
     Result<vfs::Path> where = names_.table().walk(root_, root_, path);
-    if (!where) {
-      refuse(path, where.error().message());
-    } else if (where->mount == root_.mount) {
-      refuse(path, "nothing is mounted there");
-    } else {
-      going_.insert(path);
-      mounts_.push_back(vfs::Ref<vfs::Mount>::share(*where->mount));
-      places_.push_back(*std::move(where));
-      paths_.push_back(std::move(path));
-    }
+    if (!where) return refuse(path, where.error().message());
+    if (where->mount == root_.mount) return refuse(path, "nothing is mounted there");
+    going_.insert(path);
+    paths_.push_back(&path);
+    mounts_.push_back(vfs::Ref<vfs::Mount>::share(*where->mount));
+    places_.push_back(*std::move(where));
   }
-  // What was added so far goes.
-  void end_walks() {
+  // What was added so far.
+  void take_out() {
     for (const auto& [index, error] : names_.umount(std::move(places_), how_, ending_)) {
-      refuse(paths_[index], reason(error, mounts_[index]->openers()));
-      going_.erase(paths_[index]);
+      refuse(*paths_[index], reason(error, mounts_[index]->openers()));
+      paths_[index] = nullptr;
     }
-    std::ranges::copy_if(paths_, std::back_inserter(gone),
-                         [&](const std::string& path) { return going_.contains(path); });
+    for (const std::string* const path : paths_) {
+      if (path != nullptr) gone.push_back(*path);
+    }
     going_.clear();
+    paths_.clear();
     mounts_.clear();
     places_.clear();
-    paths_.clear();
   }
 
   std::vector<std::string> gone;
   Fields refused;  // a path, its reason, and so on
 
  private:
-  bool leads_through_what_goes(const std::string& path) const {
+  // What such a path means is seen only when that has gone.
+  bool leads_through_what_goes(std::string_view path) const {
     std::size_t end = path.size();
-    while (end != std::string::npos && end != 0) {
+    while (end != std::string_view::npos && end != 0) {
       if (going_.contains(path.substr(0, end))) return true;
       end = path.rfind('/', end - 1);
     }
@@ -117,8 +115,8 @@ class Umounts {
   const vfs::Path root_;
   vfs::Ending ending_;
   // Walked to, and not yet taken out.
-  std::unordered_set<std::string> going_;
-  std::vector<std::string> paths_;
+  std::unordered_set<std::string_view> going_;
+  std::vector<const std::string*> paths_;
   std::vector<vfs::Path> places_;
   std::vector<vfs::Ref<vfs::Mount>> mounts_;
 };
@@ -203,8 +201,8 @@ fuse::Controller::Answer NamespaceControl::umount(const std::string& flags,
     paths = std::move(all);
   }
   Umounts umounts(*names_, how);
-  for (std::string& path : paths) umounts.add(std::move(path));
-  umounts.end_walks();
+  for (const std::string& path : paths) umounts.add(path);
+  umounts.take_out();
   return {std::move(umounts.refused), names_of(*names_, umounts.gone)};
 }
 

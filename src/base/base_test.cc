@@ -1,7 +1,9 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/fsuid.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <cerrno>
@@ -101,6 +103,20 @@ TEST_F(FileDeviceTest, KeepsItsSize) {
   EXPECT_THAT(*(*opened)->read_bytes(90, 3), testing::ElementsAre(9, 8, 7));
   EXPECT_EQ((*opened)->read_bytes(99, 2).error().code(), Code::kCorrupt);
   EXPECT_EQ((*opened)->write(0, bytes).error().code(), Code::kWriteProtected);
+}
+
+TEST_F(FileDeviceTest, WhatMayNotBeWrittenIsRefusedAtOnce) {
+  ASSERT_TRUE(FileDevice::create(path(), 100));
+  ASSERT_EQ(::chmod(folder_.c_str(), 0755), 0);
+  ASSERT_EQ(::chmod(path().c_str(), 0444), 0);
+  constexpr uid_t kNobody = 65534;
+  if (::geteuid() == 0) (void)::setfsuid(kNobody);  // of this thread; the superuser may all
+  const auto reader = FileDevice::open(path(), Access::kReadOnly);
+  const auto writer = FileDevice::open(path(), Access::kReadWrite);
+  (void)::setfsuid(::geteuid());
+  EXPECT_TRUE(reader);
+  ASSERT_FALSE(writer);
+  EXPECT_EQ(writer.error().to_errno(), EACCES);
 }
 
 TEST_F(FileDeviceTest, IsOpenForWritingOnceItIsWritten) {

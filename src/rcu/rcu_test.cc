@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "rcu/ref.h"
+#include "rcu/sharded_count.h"
 
 namespace efivarium::rcu {
 namespace {
@@ -121,6 +123,37 @@ TEST(Stress, ReadersNeverSeeAFreedOrUnfinishedObject) {
   barrier();
   EXPECT_EQ(alive, 0);
   EXPECT_GT(hits, 0U);
+}
+
+TEST(ShardedCount, ManyAreKeptApart) {
+  constexpr int kCounts = 100;
+  constexpr int kThreads = 6;  // more than there are cells
+  constexpr int kEach = 1000;
+  std::vector<std::unique_ptr<ShardedCount>> counts;
+  for (int i = 0; i < kCounts; ++i) counts.push_back(std::make_unique<ShardedCount>());
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&] {
+        for (int n = 0; n < kEach; ++n) {
+          for (int i = 0; i < kCounts; ++i) {
+            counts[static_cast<std::size_t>(i)]->get();
+            if (n >= i) counts[static_cast<std::size_t>(i)]->put();
+          }
+        }
+      });
+    }
+  }
+  for (int i = 0; i < kCounts; ++i) {
+    EXPECT_EQ(counts[static_cast<std::size_t>(i)]->sum(), i * kThreads);
+  }
+  // What others have left begins at nothing.
+  counts.clear();
+  for (int i = 0; i < 2 * kCounts; ++i) {
+    counts.push_back(std::make_unique<ShardedCount>());
+    EXPECT_EQ(counts.back()->sum(), 0);
+    counts.back()->get();
+  }
 }
 
 }  // namespace

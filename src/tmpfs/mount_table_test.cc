@@ -35,7 +35,7 @@ class Counted final : public Tmpfs {
 
 class MountTableTest : public testing::Test {
  protected:
-  static constexpr int kMany = 500;
+  static constexpr int kMany = 1200;  // so many that two threads let them end
 
   explicit MountTableTest() : names_(MountNamespace::create(*Tmpfs::make(), "root")) {
     before_ = rcu::waits();
@@ -97,6 +97,41 @@ TEST_F(MountTableTest, ABatchWaitsOnceHoweverManyAreHeld) {
   EXPECT_EQ(active_, 3);
   EXPECT_EQ(names_->list().size(), 1U);
   for (const Ref<File>& file : files) vfs::release_file(file);
+}
+
+TEST_F(MountTableTest, ABatchGoesInItsOrder) {
+  for (int i = 0; i < 100; ++i) mount(i);
+  ASSERT_TRUE(vfs::make_folder(*names_->walk("m7"), "in", 0755, kRoot));
+  ASSERT_TRUE(vfs::make_folder(*names_->walk("m8"), "in", 0755, kRoot));
+  for (const char* const place : {"m7/in", "m8/in"}) {
+    ASSERT_TRUE(names_->mount(*Tmpfs::make(), "in", *names_->walk(place)));
+  }
+  const Ref<File> file = open_in(80);
+  // m7 before what is in it, m8 after; and more than fit under one lock.
+  std::vector<std::string> order = {"m7", "m7/in", "m8/in", "m8"};
+  for (int i = 9; i < 100; ++i) order.push_back(name(i));
+  const auto umount = [&](vfs::UmountFlags flags) {
+    std::vector<Path> paths;
+    for (const std::string& path : order) paths.push_back(*names_->walk(path));
+    Ending ending(names_->table());
+    std::vector<std::pair<std::string, Code>> refused;
+    for (const auto& [index, error] : names_->umount(std::move(paths), flags, ending)) {
+      refused.emplace_back(order[index], error.code());
+    }
+    return refused;
+  };
+  using Refused = std::vector<std::pair<std::string, Code>>;
+  EXPECT_EQ(umount({}), (Refused{{"m7", Code::kBusy}, {"m80", Code::kBusy}}));
+  EXPECT_EQ(names_->list().size(), 1U + 8U + 1U);  // the root, m0 to m7, m80
+  // A place that is named twice is held by its own batch.
+  order = {"m1", "m1", "m2"};
+  EXPECT_EQ(umount({}), (Refused{{"m1", Code::kBusy}, {"m1", Code::kBusy}}));
+  // What is marked stays marked.
+  order = {"m3", "m4"};
+  EXPECT_EQ(umount({.expire = true}),
+            (Refused{{"m3", Code::kTryAgain}, {"m4", Code::kTryAgain}}));
+  EXPECT_EQ(umount({.expire = true}), Refused());
+  vfs::release_file(file);
 }
 
 TEST_F(MountTableTest, AsKernelsDoEachUnmountWaits) {

@@ -95,7 +95,9 @@ int run_fusermount(const std::string& directory, Unmount how) {
 int unmount(const std::string& directory, Unmount how) {
   constexpr int kPatienceMs = 10000;
   const auto status = server_status(directory);
-  const bool dead = !status && status.error().to_errno() == ENOTCONN;
+  // Gone, or going while it was asked.
+  const bool dead = !status && (status.error().to_errno() == ENOTCONN ||
+                                status.error().to_errno() == ECONNABORTED);
   if (!status && !dead) return complain(directory, status.error());
   const base::UniqueFd server(status ? static_cast<int>(::syscall(SYS_pidfd_open, status->pid, 0))
                                      : -1);

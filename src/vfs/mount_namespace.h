@@ -7,30 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "vfs/mount_info.h"
 #include "vfs/propagation.h"
 
 namespace efivarium::vfs {
-
-// What /proc/self/mountinfo tells of a mount.
-struct MountInfo {
-  std::uint64_t id = 0;
-  std::uint64_t parent = 0;  // 0 at the root
-  std::uint64_t superblock = 0;
-  std::string root;         // within the file system
-  std::string mount_point;  // from the root that was asked for
-  bool read_only = false;   // of this mount, not of its superblock
-  std::uint64_t shared = 0, master = 0, propagates_from = 0;  // groups; 0 for none
-  bool unbindable = false;
-  std::string type;
-  std::string source;
-  std::string options;  // of the superblock
-  // Of no line.
-  std::string problem;           // of the superblock
-  std::vector<pid_t> openers;    // processes with files of the mount open
-
-  // A line as the kernel writes it.
-  std::string to_text() const;
-};
 
 struct UmountFlags {
   bool lazy = false;    // out of the tree now, for good when nobody has it any more
@@ -88,7 +68,7 @@ class MountNamespace {
   // Takes out what is mounted on it anywhere, since its name is gone.
   static void detach_from(const Path& folder, const Dentry& dentry);
 
-  // In the order of mounting, as far as it can be reached from there.
+  // In the order of mounting, as far as it can be reached from there; in mount_info.cc.
   std::vector<MountInfo> list(const Path& from) const;
   std::vector<MountInfo> list() const { return list(root()); }
 

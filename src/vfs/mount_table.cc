@@ -178,58 +178,67 @@ void MountTable::put(Mount& mount, bool is_use) {
 }
 
 void MountTable::end(std::vector<Mount*> taken) {
-  // A count of one is the mount's own: nobody holds it, and nobody can find it.
-  const auto give_back = [this](std::vector<Mount*>& mounts, std::int32_t last) {
-    const std::lock_guard lock(mutex_);
-    return std::partition(mounts.begin(), mounts.end(), [last](Mount* mount) {
-      if (last == 0) mount->count_.put();
-      if (mount->count_.sum() != last) return false;
-      mount->doomed_ = true;
-      return true;
-    });
-  };
-  const auto finish = [give_back](std::vector<Mount*>& mounts, rcu::GracePeriod kind, bool always) {
-    const auto held = always ? mounts.begin() : give_back(mounts, 1);
-    if (held == mounts.end()) return;
-    rcu::synchronize(kind);
-    std::vector<Mount*> left(held, mounts.end());
-    const auto still_held = give_back(left, 0);
-    mounts.erase(held, mounts.end());
-    mounts.insert(mounts.end(), left.begin(), still_held);
-  };
   const UnmountPolicy policy = policy_.load(std::memory_order_relaxed);
-  const bool always = always_wait_.load(std::memory_order_relaxed);
-  const std::size_t count = taken.size();
-  if (policy == UnmountPolicy::kDeferred && backlog_.fetch_add(count) + count <= largest_backlog_) {
-    // What comes before the worker does waits with it.
-    const std::lock_guard lock(mutex_);
-    deferred_.insert(deferred_.end(), taken.begin(), taken.end());
-    if (deferred_.size() > count) return;
-    worker_.post([this, finish] {
-      std::vector<Mount*> all;
-      {
-        const std::lock_guard worker_lock(mutex_);
-        all.swap(deferred_);
-      }
-      const std::size_t before = all.size();
-      finish(all, rcu::GracePeriod::kNormal, always_wait_.load(std::memory_order_relaxed));
-      backlog_ -= before - all.size();
-      for (Mount* const mount : all) {
-        worker_.post([this, mount] {
-          const std::shared_ptr<MountTable> keeps = mount->table_;
-          mount->release();
-          --backlog_;
-        });
-      }
-    });
-    return;
+  if (policy == UnmountPolicy::kDeferred) {
+    if (backlog_.fetch_add(taken.size()) + taken.size() <= largest_backlog_) return defer(taken);
+    backlog_ -= taken.size();
   }
-  if (policy == UnmountPolicy::kDeferred) backlog_ -= count;
-  finish(taken,
-         policy == UnmountPolicy::kExpedited ? rcu::GracePeriod::kExpedited
-                                             : rcu::GracePeriod::kNormal,
-         always);
+  leave_those_held(taken, policy == UnmountPolicy::kExpedited ? rcu::GracePeriod::kExpedited
+                                                              : rcu::GracePeriod::kNormal);
   release_all(taken);
+}
+
+// What comes before the worker gets to it waits together.
+void MountTable::defer(std::span<Mount* const> taken) {
+  const std::lock_guard lock(mutex_);
+  const bool is_posted = !deferred_.empty();
+  deferred_.insert(deferred_.end(), taken.begin(), taken.end());
+  if (!is_posted) worker_.post([this] { end_deferred(); });
+}
+
+// One job for each superblock: the worker has others.
+void MountTable::end_deferred() {
+  std::vector<Mount*> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all.swap(deferred_);
+  }
+  const std::size_t before = all.size();
+  leave_those_held(all, rcu::GracePeriod::kNormal);
+  backlog_ -= before - all.size();
+  for (Mount* const mount : all) {
+    worker_.post([this, mount] {
+      const std::shared_ptr<MountTable> keeps = mount->table_;
+      mount->release();
+      --backlog_;
+    });
+  }
+}
+
+// Those stay out of the list: whoever holds one last ends it. Waits for readers unless the counts
+// show that there is no need.
+void MountTable::leave_those_held(std::vector<Mount*>& mounts, rcu::GracePeriod kind) {
+  // A count of one is the mount's own: nobody holds it, and nobody can find it.
+  const bool always = always_wait_.load(std::memory_order_relaxed);
+  const auto held = always ? mounts.begin() : doom_the_idle(mounts, Own::kStays);
+  if (held == mounts.end()) return;
+  rcu::synchronize(kind);
+  std::vector<Mount*> left(held, mounts.end());
+  const auto still_held = doom_the_idle(left, Own::kGoes);
+  mounts.erase(held, mounts.end());
+  mounts.insert(mounts.end(), left.begin(), still_held);
+}
+
+// To the front with them. Who gives back the last reference after ours has gone ends the mount, so
+// that none must come between that and the look at the count.
+std::vector<Mount*>::iterator MountTable::doom_the_idle(std::vector<Mount*>& mounts, Own own) {
+  const std::lock_guard lock(mutex_);
+  return std::partition(mounts.begin(), mounts.end(), [own](Mount* mount) {
+    if (own == Own::kGoes) mount->count_.put();
+    if (mount->count_.sum() != (own == Own::kGoes ? 0 : 1)) return false;
+    mount->doomed_ = true;
+    return true;
+  });
 }
 
 // Most of it is the kernel's work, who takes files back; a second CPU is worth the waking.

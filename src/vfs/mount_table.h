@@ -112,6 +112,11 @@ class MountTable {
   // is_use: an expiry mark goes.
   void put(Mount& mount, bool is_use = true);
   void end(std::vector<Mount*> taken);
+  void defer(std::span<Mount* const> taken);
+  void end_deferred();
+  void leave_those_held(std::vector<Mount*>& mounts, rcu::GracePeriod kind);
+  enum class Own : std::uint8_t { kStays, kGoes };  // a mount's own reference
+  std::vector<Mount*>::iterator doom_the_idle(std::vector<Mount*>& mounts, Own own);
   void release_all(std::span<Mount* const> mounts);
 
   mutable std::mutex mutex_;

@@ -95,11 +95,10 @@ void measure_served(const Surroundings& around) {
   const double idle = Served(around.efivarium, few, directory).memory_kib();
   const double loaded = Served(around.efivarium, stores, directory).memory_kib();
   judge("memory of a served store, idle", (loaded - idle) / (kMany - 1), "KiB", 4);
-  compare(
-      "efivarium umount of 5001 served stores",
-      warm([&] { return Served(around.efivarium, stores, directory).umount_each(kMany); }),
-      "umount(8) of 5001 kernel tmpfs", kernel_umount(kMany, KernelUmount::kCommand),
-      Goal::kAtLeast, 1000, 5);
+  compare("efivarium umount of 5001 served stores",
+          warm([&] { return Served(around.efivarium, stores, directory).umount_each(kMany); }),
+          "umount(8) of 5001 kernel tmpfs", kernel_umount(kMany, KernelUmount::kCommand),
+          Goal::kAtLeast, 1000, 5);
 }
 
 }  // namespace efivarium::bench

@@ -143,8 +143,7 @@ TEST_F(FileDeviceTest, IsOpenForWritingOnceItIsWritten) {
   EXPECT_THAT(*device->read_bytes(50, 3), testing::ElementsAre(9, 8, 7));
   device.reset();
   EXPECT_TRUE(is_seen());
-  EXPECT_THAT(*(*FileDevice::open(path(), Access::kReadOnly))->read_bytes(50, 3),
-              testing::Each(0));
+  EXPECT_THAT(*(*FileDevice::open(path(), Access::kReadOnly))->read_bytes(50, 3), testing::Each(0));
   ::unlink((path() + ".old").c_str());
 }
 

@@ -45,8 +45,8 @@ Result<vfs::Ref<Efivarfs>> Efivarfs::mount(std::shared_ptr<runtime::Firmware> fi
 
 Result<vfs::Ref<Efivarfs>> Efivarfs::mount_later(Start start, const Options& options,
                                                  std::shared_ptr<Limits> limits) {
-  auto efivarfs = vfs::Ref<Efivarfs>::adopt(
-      new Efivarfs(nullptr, options, std::move(limits), Clock::now));
+  auto efivarfs =
+      vfs::Ref<Efivarfs>::adopt(new Efivarfs(nullptr, options, std::move(limits), Clock::now));
   EFIVARIUM_TRY(efivarfs->place_queue(options.placement));
   efivarfs->start_ = std::move(start);
   efivarfs->leave_unloaded();
@@ -55,8 +55,8 @@ Result<vfs::Ref<Efivarfs>> Efivarfs::mount_later(Start start, const Options& opt
 
 vfs::Ref<Efivarfs> Efivarfs::mount_broken(std::string problem, const Options& options,
                                           std::shared_ptr<Limits> limits) {
-  auto efivarfs = vfs::Ref<Efivarfs>::adopt(
-      new Efivarfs(nullptr, options, std::move(limits), Clock::now));
+  auto efivarfs =
+      vfs::Ref<Efivarfs>::adopt(new Efivarfs(nullptr, options, std::move(limits), Clock::now));
   efivarfs->give_up(std::move(problem));
   return efivarfs;
 }

@@ -18,8 +18,8 @@ class Efivarfs final : public vfs::Superblock {
   using Now = std::function<Clock::time_point()>;
 
   // Starts a firmware's services, on the first use of what is in the file system.
-  using Start =
-      std::move_only_function<Result<std::unique_ptr<runtime::VariableServices>>(std::string& note)>;
+  using Start = std::move_only_function<Result<std::unique_ptr<runtime::VariableServices>>(
+      std::string& note)>;
 
   // Lists the firmware's variables. Read-only if the firmware cannot write. limits: one for all
   // mounts of a system; they count only with Profile::kKernel.
@@ -77,7 +77,7 @@ class Efivarfs final : public vfs::Superblock {
   // None before the start, nor after one that failed, unless its queue has been placed.
   std::shared_ptr<runtime::Firmware> firmware_;
   Start start_;
-  std::string problem_;  // set before it is loaded
+  std::string problem_;    // set before it is loaded
   const Options options_;  // as mounted; what can change is below
   const std::shared_ptr<Limits> limits_;
   const Now now_;

@@ -16,8 +16,7 @@ Result<UnreadStore> UnreadStore::open(const std::string& path, base::Access acce
 }
 
 Result<std::unique_ptr<VariableStore>> UnreadStore::read() && {
-  EFIVARIUM_TRY(std::unique_ptr<VariableStore> store,
-                Edk2Store::open(std::move(device_), access_));
+  EFIVARIUM_TRY(std::unique_ptr<VariableStore> store, Edk2Store::open(std::move(device_), access_));
   return store;
 }
 

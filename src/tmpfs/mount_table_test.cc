@@ -128,8 +128,7 @@ TEST_F(MountTableTest, ABatchGoesInItsOrder) {
   EXPECT_EQ(umount({}), (Refused{{"m1", Code::kBusy}, {"m1", Code::kBusy}}));
   // What is marked stays marked.
   order = {"m3", "m4"};
-  EXPECT_EQ(umount({.expire = true}),
-            (Refused{{"m3", Code::kTryAgain}, {"m4", Code::kTryAgain}}));
+  EXPECT_EQ(umount({.expire = true}), (Refused{{"m3", Code::kTryAgain}, {"m4", Code::kTryAgain}}));
   EXPECT_EQ(umount({.expire = true}), Refused());
   vfs::release_file(file);
 }

@@ -87,8 +87,8 @@ std::optional<Place> MountMap::find_absolute(const std::string& path) const {
 std::optional<Place> MountMap::find(const std::string& directory) const {
   if (!directory.contains("..")) {
     const bool is_whole = directory.starts_with('/');
-    if (auto place = find_absolute(
-            tidy(is_whole ? directory : working_directory_ + "/" + directory))) {
+    if (auto place =
+            find_absolute(tidy(is_whole ? directory : working_directory_ + "/" + directory))) {
       return place;
     }
   }

@@ -105,10 +105,11 @@ int unmount(const std::string& directory, Unmount how) {
   if (::umount2(directory.c_str(), flags) != 0) {
     if (errno != EPERM) {
       const Error error = Error::system(errno, "cannot unmount");
-      const auto holders = error.to_errno() == EBUSY ? request_control(directory, {"holders"})
-                                                     : fuse::Fields();
+      const auto holders =
+          error.to_errno() == EBUSY ? request_control(directory, {"holders"}) : fuse::Fields();
       if (!holders || holders->empty()) return complain(directory, error);
-      return complain(directory, error.message() + ": files are open in process " + holders->front());
+      return complain(directory,
+                      error.message() + ": files are open in process " + holders->front());
     }
     if (const int code = run_fusermount(directory, how); code != kDone) return code;
   }

@@ -150,11 +150,10 @@ Result<fuse::Controller::Answer> NamespaceControl::control(const vfs::Credential
 fuse::Controller::Answer NamespaceControl::list() const {
   Answer answer;
   for (vfs::MountInfo& info : names_->list()) {
-    std::string options = (info.read_only ? "ro" : info.options.substr(0, 2)) +
-                          info.options.substr(2);
-    answer.fields.insert(answer.fields.end(),
-                         {std::move(info.mount_point), std::move(info.source), std::move(options),
-                          std::move(info.problem)});
+    std::string options =
+        (info.read_only ? "ro" : info.options.substr(0, 2)) + info.options.substr(2);
+    answer.fields.insert(answer.fields.end(), {std::move(info.mount_point), std::move(info.source),
+                                               std::move(options), std::move(info.problem)});
   }
   return answer;
 }

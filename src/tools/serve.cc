@@ -112,7 +112,8 @@ class ProgressBar {
     constexpr std::size_t kWidth = 40;
     const std::size_t full = kWidth * done / all;
     next_ = now + std::chrono::milliseconds(100);
-    fmt::print(stderr, "\r[{:#>{}}{: >{}}] {} of {} stores", "", full, "", kWidth - full, done, all);
+    fmt::print(stderr, "\r[{:#>{}}{: >{}}] {} of {} stores", "", full, "", kWidth - full, done,
+               all);
     is_shown_ = true;
   }
   ~ProgressBar() {

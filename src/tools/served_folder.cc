@@ -100,16 +100,15 @@ void raise_file_limit() {
   (void)::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// The process's table of descriptors grows now, while it has one thread: with more, the kernel waits
-// for a grace period at each doubling.
+// The process's table of descriptors grows now, while it has one thread: with more, the kernel
+// waits for a grace period at each doubling.
 void make_room_for_files(const base::UniqueFd& some, std::size_t count) {
   const base::UniqueFd last(::fcntl(some.get(), F_DUPFD_CLOEXEC, static_cast<int>(count)));
 }
 
 bool is_file(const std::string& path) {
   struct stat status {};
-  return ::stat(path.c_str(), &status) == 0 &&
-         (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode));
+  return ::stat(path.c_str(), &status) == 0 && (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode));
 }
 
 }  // namespace
@@ -179,8 +178,7 @@ Result<void> ServedFolder::watch() {
   inotify_ = base::UniqueFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   stop_ = base::UniqueFd(::eventfd(0, EFD_CLOEXEC));
   constexpr std::uint32_t kEvents = IN_CREATE | IN_CLOSE_WRITE | IN_DELETE | IN_MOVE | IN_ONLYDIR;
-  if (!inotify_ || !stop_ ||
-      ::inotify_add_watch(inotify_.get(), folder_.c_str(), kEvents) < 0) {
+  if (!inotify_ || !stop_ || ::inotify_add_watch(inotify_.get(), folder_.c_str(), kEvents) < 0) {
     return system_error("cannot watch the folder");
   }
   return {};
@@ -206,7 +204,9 @@ vfs::MountRef ServedFolder::mounted_at(const std::string& name) const {
   return there && there->mount != root.mount ? there->mount : vfs::MountRef();
 }
 
-void ServedFolder::tell(const std::string& name) { server_->forget_names({{names().root(), name}}); }
+void ServedFolder::tell(const std::string& name) {
+  server_->forget_names({{names().root(), name}});
+}
 
 // Lazily: whoever has a file open keeps it.
 void ServedFolder::unmount(vfs::MountNamespace& names, vfs::MountRef mount) {
@@ -263,8 +263,8 @@ bool ServedFolder::take_events() {
     } else {
       // A file that is being written will be closed; a link, or a device, is whole.
       struct stat status {};
-      const bool is_new = ::lstat(path_of(name).c_str(), &status) == 0 &&
-                          S_ISREG(status.st_mode) && status.st_nlink == 1;
+      const bool is_new = ::lstat(path_of(name).c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+                          status.st_nlink == 1;
       if (!is_new) appear(name, false);
     }
   }

@@ -21,9 +21,10 @@ runtime::ServiceOptions service_options(efivarfs::Profile profile) {
 Result<vfs::Ref<Efivarfs>> mount_store_later(const std::string& path, const MountOptions& options,
                                              std::shared_ptr<efivarfs::Limits> limits) {
   EFIVARIUM_TRY(store::UnreadStore unread, store::UnreadStore::open(path, options.access()));
+  using Services = std::unique_ptr<runtime::VariableServices>;
   auto start = [unread = std::move(unread), path, access = options.access(),
-                profile = options.file_system.profile](
-                   std::string& note) mutable -> Result<std::unique_ptr<runtime::VariableServices>> {
+                profile =
+                    options.file_system.profile](std::string& note) mutable -> Result<Services> {
     auto store = std::move(unread).read();
     if (!store && store.error().code() == Code::kCorrupt && access == base::Access::kReadWrite) {
       note = store.error().message() + "; read-only, repair may mend it";

@@ -86,8 +86,7 @@ Result<Path> MountTable::walk(const Path& root, const Path& from, std::string_vi
     {
       const rcu::ReadSection section;
       Position at{from.mount.get(), from.dentry.get()};
-      const Result<void> walked =
-          walk(section, {root.mount.get(), root.dentry.get()}, at, path);
+      const Result<void> walked = walk(section, {root.mount.get(), root.dentry.get()}, at, path);
       if (walked) {
         if (std::optional<Path> kept = keep(at, before)) return *std::move(kept);
       } else if (walked.error().code() == Code::kNotReady) {

@@ -5,40 +5,9 @@
 #include <cstring>
 
 #include "base/try.h"
+#include "efi/utf16.h"
 
 namespace efivarium {
-namespace {
-
-constexpr bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
-// One unit from the front of text, which becomes shorter. Sequences of one to three bytes, each
-// the shortest for its value.
-Result<char16_t> take_unit(std::string_view& text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  const std::size_t length = first < 0x80             ? 1
-                             : (first & 0xE0) == 0xC0 ? 2
-                             : (first & 0xF0) == 0xE0 ? 3
-                                                      : 0;
-  if ((first & 0xF8) == 0xF0) {
-    return fail(Code::kInvalidParameter, "a name has no characters outside the BMP");
-  }
-  if (length == 0 || text.size() < length) {
-    return fail(Code::kInvalidParameter, "the name is not UTF-8");
-  }
-  constexpr std::array<unsigned, 4> kFirstMask = {0, 0x7F, 0x1F, 0x0F};
-  constexpr std::array<unsigned, 4> kSmallest = {0, 0, 0x80, 0x800};
-  unsigned value = first & kFirstMask[length];
-  for (std::size_t i = 1; i < length; ++i) {
-    if (!is_continuation(text[i])) return fail(Code::kInvalidParameter, "the name is not UTF-8");
-    value = (value << 6) | (static_cast<unsigned char>(text[i]) & 0x3FU);
-  }
-  if (value < kSmallest[length]) return fail(Code::kInvalidParameter, "the name is not UTF-8");
-  text.remove_prefix(length);
-  return static_cast<char16_t>(value);
-}
-
-}  // namespace
-
 Result<VariableName> VariableName::from_units(std::u16string units) {
   if (units.empty()) return fail(Code::kInvalidParameter, "the name is empty");
   if (units.find(u'\0') != std::u16string::npos) {
@@ -51,8 +20,12 @@ Result<VariableName> VariableName::from_utf8(std::string_view text) {
   std::u16string units;
   units.reserve(text.size());
   while (!text.empty()) {
-    EFIVARIUM_TRY(const char16_t unit, take_unit(text));
-    units.push_back(unit);
+    const Result<char32_t> value = efi::take_code_point(text);
+    if (!value) return fail(Code::kInvalidParameter, "the name is not UTF-8");
+    if (*value > 0xFFFF) {
+      return fail(Code::kInvalidParameter, "a name has no characters outside the BMP");
+    }
+    units.push_back(static_cast<char16_t>(*value));
   }
   return from_units(std::move(units));
 }
@@ -60,20 +33,7 @@ Result<VariableName> VariableName::from_utf8(std::string_view text) {
 std::string VariableName::to_utf8() const {
   std::string text;
   text.reserve(units_.size());
-  for (const char16_t unit : units_) {
-    const unsigned value = unit;
-    if (value < 0x80) {
-      text += static_cast<char>(value);
-      continue;
-    }
-    if (value < 0x800) {
-      text += static_cast<char>(0xC0 | (value >> 6));
-    } else {
-      text += static_cast<char>(0xE0 | (value >> 12));
-      text += static_cast<char>(0x80 | ((value >> 6) & 0x3F));
-    }
-    text += static_cast<char>(0x80 | (value & 0x3F));
-  }
+  for (const char16_t unit : units_) efi::append_utf8(text, unit);
   return text;
 }
 

@@ -9,9 +9,10 @@ namespace {
 
 constexpr std::uint16_t kHeaderSize = 4;
 
-// Calls visit(type, sub-type, data) for each node up to the one that ends the path.
+// Calls visit(type, sub-type, data) for each node up to the one that ends the path, and returns
+// what that one has behind its header: nothing, by the book.
 template <typename Visit>
-Result<void> walk(base::ByteReader& reader, const Visit& visit) {
+Result<ByteView> walk(base::ByteReader& reader, const Visit& visit) {
   while (true) {
     const std::uint64_t start = reader.offset();
     EFIVARIUM_TRY(const std::uint8_t type, reader.u8());
@@ -25,7 +26,7 @@ Result<void> walk(base::ByteReader& reader, const Visit& visit) {
       return fail_at(Code::kCorrupt, "a device path node is longer than what is left", start);
     }
     EFIVARIUM_TRY(const ByteView data, reader.take(data_size));
-    if (type == DevicePath::kEndType && sub_type == DevicePath::kEndEntire) return {};
+    if (type == DevicePath::kEndType && sub_type == DevicePath::kEndEntire) return data;
     visit(type, sub_type, data);
   }
 }
@@ -54,15 +55,19 @@ namespace efi {
 
 Result<DevicePath> read_device_path(base::ByteReader& reader) {
   DevicePath path;
-  EFIVARIUM_TRY(walk(reader, [&path](std::uint8_t type, std::uint8_t sub_type, ByteView data) {
+  const auto keep = [&path](std::uint8_t type, std::uint8_t sub_type, ByteView data) {
     path.nodes.push_back({type, sub_type, Bytes(data.begin(), data.end())});
-  }));
-  return path;
+  };
+  EFIVARIUM_TRY(const ByteView rest, walk(reader, keep));
+  if (rest.empty()) return path;
+  return fail_at(Code::kCorrupt, "the node that ends a device path has data",
+                 reader.offset() - rest.size() - kHeaderSize);
 }
 
 Result<void> check_device_path(ByteView bytes) {
   base::ByteReader reader(bytes);
-  return walk(reader, [](std::uint8_t, std::uint8_t, ByteView) {});
+  EFIVARIUM_TRY(walk(reader, [](std::uint8_t, std::uint8_t, ByteView) {}));
+  return {};
 }
 
 }  // namespace efi

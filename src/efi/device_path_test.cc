@@ -281,6 +281,7 @@ TEST(DevicePath, MalformedBytesAreToldWithTheirPlace) {
            {"010106000001 01010300 7fff0400", 6},
            {"01010a00 0001", 0},  // longer than what is left
            {"7f010400", 4},
+           {"010106000001 7fff0500 00", 6},  // the end has data
        }) {
     const auto path = DevicePath::parse(from_hex(bytes));
     ASSERT_FALSE(path) << bytes;

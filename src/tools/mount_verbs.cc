@@ -11,9 +11,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "base/unique_fd.h"
 #include "tools/arguments.h"
@@ -79,16 +81,44 @@ int remount(const std::string& directory, const std::string& options) {
 
 enum class Unmount : std::uint8_t { kPlain, kLazy };
 
-int run_fusermount(const std::string& directory, Unmount how) {
+// Calls `done` until it says so: whoever lists the mounts has each one's folder open for that
+// moment.
+template <typename Done>
+bool keep_trying(const Done& done) {
+  using namespace std::chrono_literals;
+  constexpr int kTries = 50;
+  for (int i = 0; i < kTries; ++i) {
+    if (done()) return true;
+    std::this_thread::sleep_for(10ms);
+  }
+  return false;
+}
+
+// Whether it went; options: fusermount3's.
+bool run_fusermount(const std::string& options, const std::string& directory) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::execlp("fusermount3", "fusermount3", how == Unmount::kLazy ? "-uz" : "-u", directory.c_str(),
-             nullptr);
+    ::execlp("fusermount3", "fusermount3", options.c_str(), directory.c_str(), nullptr);
     ::_exit(127);
   }
   int result = 0;
-  if (child < 0 || ::waitpid(child, &result, 0) < 0) return kFailed;
-  return WIFEXITED(result) && WEXITSTATUS(result) == 0 ? kDone : kFailed;
+  return child > 0 && ::waitpid(child, &result, 0) > 0 && WIFEXITED(result) &&
+         WEXITSTATUS(result) == 0;
+}
+
+// fusermount3 says why not.
+int unmount_as_user(const std::string& directory, Unmount how) {
+  const std::string options = how == Unmount::kLazy ? "-uz" : "-u";
+  if (keep_trying([&] { return run_fusermount(options + "q", directory); })) return kDone;
+  return run_fusermount(options, directory) ? kDone : kFailed;
+}
+
+// Where it is busy, who has files open is told.
+int complain_unmount(const std::string& directory, int code) {
+  const Error error = Error::system(code, "cannot unmount");
+  const auto holders = code == EBUSY ? request_control(directory, {"holders"}) : fuse::Fields();
+  if (!holders || holders->empty()) return complain(directory, error);
+  return complain(directory, error.message() + ": files are open in process " + holders->front());
 }
 
 // When the call is over the store is free: the server is waited for, but not for ever.
@@ -102,16 +132,15 @@ int unmount(const std::string& directory, Unmount how) {
   const base::UniqueFd server(status ? static_cast<int>(::syscall(SYS_pidfd_open, status->pid, 0))
                                      : -1);
   const int flags = UMOUNT_NOFOLLOW | (how == Unmount::kLazy ? MNT_DETACH : 0);
-  if (::umount2(directory.c_str(), flags) != 0) {
-    if (errno != EPERM) {
-      const Error error = Error::system(errno, "cannot unmount");
-      const auto holders =
-          error.to_errno() == EBUSY ? request_control(directory, {"holders"}) : fuse::Fields();
-      if (!holders || holders->empty()) return complain(directory, error);
-      return complain(directory,
-                      error.message() + ": files are open in process " + holders->front());
-    }
-    if (const int code = run_fusermount(directory, how); code != kDone) return code;
+  int why_not = 0;
+  (void)keep_trying([&] {
+    why_not = ::umount2(directory.c_str(), flags) == 0 ? 0 : errno;
+    return why_not != EBUSY;
+  });
+  if (why_not == EPERM) {
+    if (const int code = unmount_as_user(directory, how); code != kDone) return code;
+  } else if (why_not != 0) {
+    return complain_unmount(directory, why_not);
   }
   if (how == Unmount::kPlain && server) {
     pollfd ended{server.get(), POLLIN, 0};
